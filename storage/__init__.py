@@ -1,0 +1,1 @@
+"""memory.db: connections, schema, migrations, and all the SQL there is."""
