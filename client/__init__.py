@@ -1,0 +1,1 @@
+"""Thin clients: discovery, SDK, command line, hooks."""
