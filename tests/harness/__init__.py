@@ -1,0 +1,1 @@
+"""What the tests share: command line, daemons, checkouts and HTTP, all of them real."""
