@@ -1,1 +1,1 @@
-"""Who may reach what: namespaces, checkouts, grants, tokens, the discovery record, hello, signing keys."""
+"""Who may reach what: namespaces, checkouts, grants, tokens, discovery record, hello, keys."""

@@ -37,11 +37,15 @@
        |- ImposterDetected          imposter            503
        `- ClientTooOld              client_too_old      503  exit 78
 
-Each class owns its wire code, its HTTP status and its exit code (sysexits.h where one fits). Nothing
-heavier than the language itself is imported here: hooks pay for every import.
+Each class owns its wire code, its HTTP status and its exit code (sysexits.h where one fits).
+Nothing heavier than the language itself is imported here: hooks pay for every import.
 """
 
 from __future__ import annotations
+
+from typing import cast
+
+# ruff: noqa: N818 - the names are what callers read in `except`; "Error" on each would say nothing
 
 
 class RecalldError(Exception):
@@ -64,7 +68,7 @@ class RecalldError(Exception):
         self.retry_after_ms = retry_after_ms
 
     def to_wire(self) -> dict[str, dict[str, str | int]]:
-        """The JSON body of this error: `{"error": {"code", "message", "hint", "retry_after_ms"?}}`."""
+        """The JSON body: `{"error": {"code", "message", "hint", "retry_after_ms"?}}`."""
         error: dict[str, str | int] = {"code": self.code, "message": self.message}
         error["hint"] = self.hint or ""
         if self.retry_after_ms is not None:
@@ -331,8 +335,8 @@ def every_error() -> dict[str, type[RecalldError]]:
 
 def from_wire(body: object, status: int) -> RecalldError:
     """The error a daemon answered with; an unknown code becomes the base class, never a crash."""
-    error = body.get("error") if isinstance(body, dict) else None
-    if not isinstance(error, dict):
+    error = _members(_members(body).get("error"))
+    if not error:
         return RecalldError(f"The daemon answered {status} without saying why.")
     cls = every_error().get(str(error.get("code")), RecalldError)
     retry = error.get("retry_after_ms")
@@ -341,3 +345,8 @@ def from_wire(body: object, status: int) -> RecalldError:
         hint=str(error.get("hint") or "") or None,
         retry_after_ms=retry if isinstance(retry, int) else None,
     )
+
+
+def _members(value: object) -> dict[str, object]:
+    """The members of a decoded JSON object; none for any other value."""
+    return cast("dict[str, object]", value) if isinstance(value, dict) else {}
