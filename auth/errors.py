@@ -45,8 +45,6 @@ from __future__ import annotations
 
 from typing import cast
 
-# ruff: noqa: N818 - the names are what callers read in `except`; "Error" on each would say nothing
-
 
 class RecalldError(Exception):
     """Something failed that is not the caller's fault; the base of every error we raise on purpose.

@@ -44,7 +44,7 @@ class Record(NamedTuple):
     started_at: str
 
 
-class StaleRecord(Exception):  # noqa: N818 - a finding about the record, like its namesakes
+class StaleRecord(Exception):
     """There is a record, but no daemon we can use behind it; `reason` is a sentence's second half.
 
     Never shown as such: a client goes on to start a daemon, which publishes over it.
