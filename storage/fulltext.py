@@ -1,0 +1,195 @@
+"""The full-text index: one entry per memory, in its transaction; searched within a scope only.
+
+The namespace is a word inside the index, made of a private-use letter no analysed text contains.
+That costs half of a join with the table, or less.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+import apsw
+
+from . import analyser, namespaces
+from .memories import COLUMNS, Memory, from_row
+from .scope import Scope, identify
+
+WEIGHTS: Final = (1.0, 0.5, 0.5)
+# From this share of all rows on, the namespace word selects nearly everything and only costs time.
+_WHOLE_STORE: Final = 0.9
+_MONTHS: Final = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september",
+    "october", "november", "december",
+)  # fmt: skip
+
+_MATCH: Final = (
+    "SELECT rowid, bm25(fts, ?, ?, ?, 0.0) AS score FROM fts WHERE fts MATCH ? "
+    "ORDER BY score LIMIT ?"
+)
+_MATCH_JOINED: Final = (
+    f"SELECT f.rowid, f.score FROM ({_MATCH}) f JOIN memories m ON m.rid = f.rowid "  # noqa: S608  # constants
+    "WHERE m.ns IN (SELECT value FROM json_each(?)) ORDER BY f.score"
+)
+
+
+def put(connection: apsw.Connection, rid: int, ns: int, body: str, ctx: str, meta: str) -> None:
+    """Write the entry of a row, in place of the one it may have. The texts are analysed here."""
+    connection.execute(
+        "INSERT OR REPLACE INTO fts(rowid, body, ctx, meta, ns) VALUES (?, ?, ?, ?, ?)",
+        (
+            rid,
+            analyser.index_text(body),
+            analyser.index_text(ctx),
+            analyser.index_text(meta),
+            namespace_word(ns),
+        ),
+    )
+
+
+def index(connection: apsw.Connection, ns: int, memory: Memory, context: str | None = None) -> None:
+    """Write the entry of a memory; without `context`, the turn before it is looked up."""
+    if context is None:
+        context = previous_turn(connection, ns, memory.session, memory.turn)
+    body = memory.content if memory.detail is None else f"{memory.content}\n{memory.detail}"
+    put(connection, memory.rid, ns, body, context, _meta(memory))
+
+
+def remove(connection: apsw.Connection, rid: int) -> None:
+    """Take the entry of a row away."""
+    connection.execute("DELETE FROM fts WHERE rowid = ?", (rid,))
+
+
+def match(
+    connection: apsw.Connection,
+    scope: Scope,
+    terms: Sequence[str],
+    *,
+    require_all: bool = False,
+    limit: int = 200,
+    weights: tuple[float, float, float] = WEIGHTS,
+) -> list[tuple[int, float]]:
+    """The best rows for the terms within the scope: (row id, score), best first, scores positive.
+
+    A term is one word of `analyser.tokens`, or several with blanks between for a phrase. One term
+    is enough for a hit, unless `require_all`. No terms, no hits.
+    """
+    found = list(identify(connection, scope))
+    wanted = _expression(terms, require_all)
+    if not (found and wanted):
+        return []
+    if _covers(connection, found):
+        # Nearly the whole store: search without the word, then keep what lies in the scope.
+        wide = limit + limit // 4
+        bindings = (*weights, wanted, wide, json.dumps(found))
+        hits = _scores(connection.execute(_MATCH_JOINED, bindings))
+        if len(hits) >= limit or len(hits) == wide:
+            return hits[:limit]
+    words = " OR ".join(_quote(namespace_word(ns)) for ns in found)
+    bindings_narrow = (*weights, f"({words}) AND ({wanted})", limit)
+    return _scores(connection.execute(_MATCH, bindings_narrow))
+
+
+def count(
+    connection: apsw.Connection, scope: Scope, terms: Sequence[str], *, require_all: bool = False
+) -> int:
+    """How many rows of the scope match in all."""
+    found = list(identify(connection, scope))
+    wanted = _expression(terms, require_all)
+    if not (found and wanted):
+        return 0
+    words = " OR ".join(_quote(namespace_word(ns)) for ns in found)
+    return int(
+        connection.execute(
+            "SELECT count(*) FROM fts WHERE fts MATCH ?", (f"({words}) AND ({wanted})",)
+        ).get
+    )
+
+
+def document_frequency(connection: apsw.Connection, term: str) -> int:
+    """How many rows of the whole store hold the word (after stemming); of a phrase, its rarest.
+
+    Walks the word's entries, up to a millisecond for a common one: callers keep a cache.
+    """
+    tokenizer = connection.fts5_tokenizer("porter", ["unicode61", "categories", "L* N* Co M*"])
+    stems = tokenizer(term.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False)
+    return min((_documents(connection, str(stem[0])) for stem in stems), default=0)
+
+
+def namespace_word(ns: int) -> str:
+    """The word that stands for a namespace in the index."""
+    return f"\ue000{ns}"
+
+
+def previous_turn(
+    connection: apsw.Connection, ns: int, session: str | None, turn: int | None
+) -> str:
+    """The text of the turn before, or "" for a memory that is no turn or the first."""
+    if session is None or turn is None:
+        return ""
+    found = connection.execute(
+        "SELECT content FROM memories WHERE ns = ? AND session = ? AND turn < ? "
+        "ORDER BY turn DESC LIMIT 1",
+        (ns, session, turn),
+    ).get
+    return "" if found is None else str(found)
+
+
+def check(connection: apsw.Connection) -> str:
+    """FTS5's own check of the index: "" when it holds together, else what SQLite says."""
+    try:
+        connection.execute("INSERT INTO fts(fts) VALUES ('integrity-check')")
+    except apsw.CorruptError as error:
+        return str(error)
+    return ""
+
+
+def rebuild(connection: apsw.Connection) -> int:
+    """Write every entry anew from the table, inside the caller's transaction; returns how many."""
+    connection.execute("INSERT INTO fts(fts) VALUES ('delete-all')")
+    names = namespaces.names(connection)
+    done = 0
+    for row in connection.execute(f"SELECT {COLUMNS} FROM memories m"):  # noqa: S608  # constant columns
+        index(connection, row[2], from_row(row, names[row[2]]))
+        done += 1
+    return done
+
+
+def _meta(memory: Memory) -> str:
+    words = [*memory.tags, memory.actor or "", memory.role or ""]
+    words.append(_spelled(memory.observed_at or memory.created_at))
+    return " ".join(words)
+
+
+def _spelled(at: str) -> str:
+    """`29 november 2026` for an RFC 3339 time, so that dates are found by how people say them."""
+    year, month, day = at[:4], at[5:7], at[8:10]
+    if not (month.isdigit() and 1 <= int(month) <= 12 and day.isdigit()):
+        return ""
+    return f"{int(day)} {_MONTHS[int(month) - 1]} {year}"
+
+
+def _expression(terms: Sequence[str], require_all: bool) -> str:
+    glue = " AND " if require_all else " OR "
+    return glue.join(_quote(term) for term in dict.fromkeys(terms) if term.strip())
+
+
+def _quote(term: str) -> str:
+    """Text is never syntax: inside double quotes FTS5 knows no operators."""
+    return '"' + term.replace('"', '""').replace("\0", " ") + '"'
+
+
+def _covers(connection: apsw.Connection, found: Sequence[int]) -> bool:
+    rows = namespaces.sizes(connection)
+    total = sum(rows.values())
+    return total > 0 and sum(rows.get(ns, 0) for ns in found) >= total * _WHOLE_STORE
+
+
+def _scores(rows: apsw.Cursor) -> list[tuple[int, float]]:
+    return [(int(rid), -float(score)) for rid, score in rows]
+
+
+def _documents(connection: apsw.Connection, stem: str) -> int:
+    found = connection.execute("SELECT doc FROM fts_terms WHERE term = ?", (stem,)).get
+    return 0 if found is None else int(found)

@@ -1,0 +1,122 @@
+"""Does the store hold together: a quick look at every start, a full one on request."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import apsw
+
+from . import connections, fulltext, migrations, vectors
+from .faults import Damaged, NewerSchema
+
+_TABLES: Final = (
+    "memories", "versions", "chain_heads", "namespaces", "fts", "spaces", "idempotency", "meta",
+)  # fmt: skip
+
+
+class Report(NamedTuple):
+    """What the full check found; all of it is fine when `problems` is empty.
+
+    `without_vector` is no problem: those rows are embedded in the background.
+    """
+
+    problems: list[str]
+    memories: int
+    without_vector: int
+
+
+def probe(path: str) -> None:
+    """Look at an existing file without changing a byte of it or of its WAL.
+
+    Raises Damaged if it is no store of ours, NewerSchema if it is ahead of this code.
+    """
+    frozen = connections.open_frozen(path)
+    try:
+        application = int(frozen.pragma("application_id"))
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        raise Damaged(f"memory.db is damaged: {error}.") from error
+    finally:
+        frozen.close()
+    if application != migrations.APPLICATION_ID:
+        raise Damaged("memory.db is an SQLite file, but not one of recalld's.")
+    careful = connections.open_careful(path)
+    try:
+        found, newest = migrations.version(careful), migrations.STEPS[-1].number
+    finally:
+        careful.close()
+    if found > newest:
+        raise NewerSchema(found, newest)
+
+
+def quick(connection: apsw.Connection) -> None:
+    """Raise Damaged unless every table is there and can be read at both ends; takes no time."""
+    present = {str(name) for (name,) in connection.execute("SELECT name FROM sqlite_schema")}
+    missing = [name for name in _TABLES if name not in present]
+    if missing:
+        raise Damaged(f"memory.db has lost its tables {', '.join(missing)}.")
+    for name in _TABLES[:4]:
+        connection.execute(
+            f"SELECT * FROM {name} ORDER BY rowid LIMIT 1"  # noqa: S608  # our own names
+        ).fetchall()
+        connection.execute(
+            f"SELECT * FROM {name} ORDER BY rowid DESC LIMIT 1"  # noqa: S608  # our own names
+        ).fetchall()
+
+
+def full(connection: apsw.Connection) -> Report:
+    """Check every page, and that rows, full text, vectors and counts agree; reads everything."""
+    problems = _table_problems(connection)
+    if not problems:
+        problems = [*_index_problems(connection), *_count_problems(connection)]
+        for space in vectors.spaces(connection):
+            problems += _vector_problems(connection, space)
+    waiting = [vectors.pending_count(connection, space) for space in vectors.spaces(connection)]
+    memories = 0 if problems else int(connection.execute("SELECT count(*) FROM memories").get)
+    return Report(problems, memories, max(waiting, default=0))
+
+
+def _table_problems(connection: apsw.Connection) -> list[str]:
+    try:
+        found = [str(line) for (line,) in connection.execute("PRAGMA integrity_check(20)")]
+    except apsw.Error as error:
+        return [f"the file cannot be checked: {error}"]
+    return [] if found == ["ok"] else found
+
+
+def _index_problems(connection: apsw.Connection) -> list[str]:
+    problems: list[str] = []
+    if complaint := fulltext.check(connection):
+        problems.append(f"the full-text index is damaged: {complaint}")
+    missing = _number(
+        connection, "SELECT count(*) FROM memories WHERE rid NOT IN (SELECT id FROM fts_docsize)"
+    )
+    dead = _number(
+        connection, "SELECT count(*) FROM fts_docsize WHERE id NOT IN (SELECT rid FROM memories)"
+    )
+    if missing:
+        problems.append(f"{missing} memories are missing from the full-text index")
+    if dead:
+        problems.append(f"the full-text index holds {dead} entries of no memory")
+    return problems
+
+
+def _count_problems(connection: apsw.Connection) -> list[str]:
+    wrong = _number(
+        connection,
+        "SELECT count(*) FROM namespaces n WHERE n.rows <> "
+        "(SELECT count(*) FROM memories m WHERE m.ns = n.id)",
+    )
+    return [f"{wrong} namespaces miscount their memories"] if wrong else []
+
+
+def _vector_problems(connection: apsw.Connection, space: vectors.Space) -> list[str]:
+    dead = _number(
+        connection,
+        f"SELECT count(*) FROM {space.table}_rowids WHERE rowid NOT IN "  # noqa: S608  # our own name
+        "(SELECT rid FROM memories)",
+    )
+    return [f"{dead} vectors of {space.name} belong to no memory"] if dead else []
+
+
+def _number(connection: apsw.Connection, query: str) -> int:
+    return int(connection.execute(query).get)

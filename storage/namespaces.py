@@ -1,0 +1,30 @@
+"""The namespaces rows belong to: names, their short ids, and how many memories each holds."""
+
+from __future__ import annotations
+
+import apsw
+
+from .transaction import Transaction
+
+
+def obtain(tx: Transaction, name: str) -> int:
+    """The id of the namespace, made on first use."""
+    found = tx.connection.execute("SELECT id FROM namespaces WHERE name = ?", (name,)).get
+    if found is not None:
+        return int(found)
+    made = tx.connection.execute("INSERT INTO namespaces(name) VALUES (?) RETURNING id", (name,))
+    return int(made.get)
+
+
+def sizes(connection: apsw.Connection) -> dict[int, int]:
+    """Memories per namespace id, over the whole store; kept by triggers, so this is cheap."""
+    return {
+        int(ns): int(rows) for ns, rows in connection.execute("SELECT id, rows FROM namespaces")
+    }
+
+
+def names(connection: apsw.Connection) -> dict[int, str]:
+    """Every namespace id with its name."""
+    return {
+        int(ns): str(name) for ns, name in connection.execute("SELECT id, name FROM namespaces")
+    }

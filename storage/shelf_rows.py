@@ -1,0 +1,78 @@
+"""Memories as recall keeps them in memory: what it ranks by, read in few calls.
+
+Times come as milliseconds since 1970, converted by SQLite. The namespace is a condition of every
+statement here, as everywhere.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import apsw
+
+_COLUMNS = """rid, kind, content, detail, tags, importance, status, session, turn, actor, role,
+CAST(unixepoch(created_at, 'subsec') * 1000 AS INTEGER),
+CAST(unixepoch(observed_at, 'subsec') * 1000 AS INTEGER),
+CAST(unixepoch(valid_from, 'subsec') * 1000 AS INTEGER),
+CAST(unixepoch(valid_to, 'subsec') * 1000 AS INTEGER),
+CAST(unixepoch(updated_at, 'subsec') * 1000 AS INTEGER)"""
+
+
+class ShelfRow(NamedTuple):
+    """One memory, with times in milliseconds since 1970 (None where the memory has none)."""
+
+    rid: int
+    kind: str
+    content: str
+    detail: str | None
+    tags: Sequence[str]
+    importance: float
+    status: str
+    session: str | None
+    turn: int | None
+    actor: str | None
+    role: str | None
+    created: int
+    observed: int | None
+    valid_from: int | None
+    valid_to: int | None
+    updated: int
+
+
+def after(connection: apsw.Connection, ns: int, rid: int, limit: int) -> list[ShelfRow]:
+    """The next `limit` memories of the namespace beyond `rid`, in order of their row ids."""
+    return _read(
+        connection.execute(
+            f"SELECT {_COLUMNS} FROM memories NOT INDEXED"  # noqa: S608  # our own constant
+            " WHERE rid > ? AND ns = ? ORDER BY rid LIMIT ?",
+            (rid, ns, limit),
+        )
+    )
+
+
+def chosen(connection: apsw.Connection, ns: int, rids: Iterable[int]) -> list[ShelfRow]:
+    """These memories of the namespace, as far as they exist."""
+    return _read(
+        connection.execute(
+            f"SELECT {_COLUMNS} FROM memories"  # noqa: S608  # our own constant
+            " WHERE rid IN (SELECT value FROM json_each(?)) AND ns = ?",
+            (json.dumps(list(rids)), ns),
+        )
+    )
+
+
+def count(connection: apsw.Connection, ns: int) -> int:
+    """How many memories the namespace holds."""
+    found = connection.execute("SELECT rows FROM namespaces WHERE id = ?", (ns,)).get
+    return int(found or 0)
+
+
+def _read(rows: Iterable[tuple[object, ...]]) -> list[ShelfRow]:
+    read: list[ShelfRow] = []
+    for row in rows:
+        one = ShelfRow._make(row)
+        tags: list[str] = json.loads(str(one.tags)) if one.tags != "[]" else []
+        read.append(one._replace(tags=tags))
+    return read

@@ -1,0 +1,225 @@
+"""Vectors of the memories, per embedding space: one vec0 table each, written with the rows.
+
+A space is a model with its dimension and prefix. Vectors are int8, compared by cosine, and
+partitioned by namespace. All of it is optional: without the extension everything here is empty.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+import apsw
+
+from . import namespaces
+from .scope import Scope, identify
+from .transaction import Change, Transaction
+
+# vec0 refuses to look for more neighbours than this.
+MOST_NEIGHBOURS: Final = 4096
+# Rows per chunk of a namespace. With the extension's 1,024, a thousand small namespaces of 20
+# rows each take 1.6 GB; with 128 it is a tenth, at the same speed.
+CHUNK_ROWS: Final = 128
+
+
+class Space(NamedTuple):
+    """An embedding space; vectors of different spaces cannot be compared."""
+
+    id: int
+    name: str
+    model: str
+    dim: int
+    prefix: str
+
+    @property
+    def table(self) -> str:
+        """Name of its vec0 table."""
+        return f"vec_{self.id}"
+
+
+class Pending(NamedTuple):
+    """A row that has no vector yet, with the text to embed."""
+
+    rid: int
+    ulid: str
+    version: int
+    ns: int
+    content: str
+
+
+class Item(NamedTuple):
+    """A vector (`dim` bytes, int8) made from the text of one version of a row."""
+
+    rid: int
+    ulid: str
+    version: int
+    vector: bytes
+
+
+def ensure_space(tx: Transaction, name: str, model: str, dim: int, prefix: str = "") -> Space:
+    """The space of this name, made on first use. Raises ValueError if it is another model's."""
+    known = find_space(tx.connection, name)
+    if known is not None:
+        if (known.model, known.dim, known.prefix) != (model, dim, prefix):
+            raise ValueError(
+                f"the space {name!r} belongs to {known.model} with {known.dim} numbers"
+            )
+        return known
+    tx.connection.execute(
+        "INSERT INTO spaces(name, model, dim, prefix, created_at) VALUES (?, ?, ?, ?, ?)",
+        (name, model, dim, prefix, tx.now),
+    )
+    space = Space(tx.connection.last_insert_rowid(), name, model, dim, prefix)
+    tx.connection.execute(
+        f"CREATE VIRTUAL TABLE {space.table} USING vec0(rid INTEGER PRIMARY KEY, "
+        f"ns INTEGER PARTITION KEY, embedding int8[{dim}] distance_metric=cosine, "
+        f"chunk_size={CHUNK_ROWS})"
+    )
+    return space
+
+
+def spaces(connection: apsw.Connection) -> list[Space]:
+    """Every space in the store."""
+    rows = connection.execute("SELECT id, name, model, dim, prefix FROM spaces ORDER BY id")
+    return [Space(*row) for row in rows]
+
+
+def find_space(connection: apsw.Connection, name: str) -> Space | None:
+    """The space of this name, if there is one."""
+    return next((space for space in spaces(connection) if space.name == name), None)
+
+
+def put(tx: Transaction, space: Space, items: Iterable[Item]) -> int:
+    """Write vectors in place of older ones; returns how many.
+
+    A vector whose row has a newer text by now, or is gone, is skipped: the row stays pending.
+    """
+    written = 0
+    for item in items:
+        row = tx.connection.execute(
+            "SELECT m.ns, n.name FROM memories m JOIN namespaces n ON n.id = m.ns "
+            "WHERE m.rid = ? AND m.ulid = ? AND m.version = ?",
+            (item.rid, item.ulid, item.version),
+        ).fetchone()
+        if row is None:
+            continue
+        # vec0 knows no upsert (OR REPLACE raises), so away with the old one first.
+        tx.connection.execute(f"DELETE FROM {space.table} WHERE rid = ?", (item.rid,))  # noqa: S608  # our own name
+        tx.connection.execute(
+            f"INSERT INTO {space.table}(rid, ns, embedding) VALUES (?, ?, vec_int8(?))",  # noqa: S608  # our own name
+            (item.rid, row[0], item.vector),
+        )
+        tx.record(Change("embed", row[0], item.rid, item.ulid, item.version, row[1]))
+        written += 1
+    return written
+
+
+def remove(connection: apsw.Connection, rid: int) -> None:
+    """Take the row's vectors away in every space."""
+    for space in spaces(connection):
+        try:
+            connection.execute(f"DELETE FROM {space.table} WHERE rid = ?", (rid,))  # noqa: S608  # our own name
+        except apsw.SQLError as error:
+            if "no such module" not in str(error):
+                raise
+            # This time the extension did not load: remember what it would have deleted.
+            connection.execute("INSERT OR IGNORE INTO stale_vectors(rid) VALUES (?)", (rid,))
+
+
+def settle(connection: apsw.Connection) -> None:
+    """Delete the vectors of rows that changed while the extension could not be loaded."""
+    stale = [int(rid) for (rid,) in connection.execute("SELECT rid FROM stale_vectors")]
+    if not stale:
+        return
+    with connection:
+        for rid in stale:
+            remove(connection, rid)
+        connection.execute("DELETE FROM stale_vectors")
+
+
+def nearest(
+    connection: apsw.Connection, space: Space, scope: Scope, query: bytes, k: int
+) -> list[tuple[int, float]]:
+    """The rows of the scope nearest to the query (`dim` bytes): (row id, cosine distance).
+
+    `k` is clamped to 1..4096.
+    """
+    wanted = max(1, min(k, MOST_NEIGHBOURS))
+    found: list[tuple[int, float]] = []
+    for ns in identify(connection, scope):
+        # One namespace at a time: with several, vec0 would answer with k of each anyway.
+        rows = connection.execute(
+            f"SELECT rid, distance FROM {space.table} "  # noqa: S608  # our own name
+            "WHERE embedding MATCH vec_int8(?) AND k = ? AND ns = ?",
+            (query, wanted, ns),
+        )
+        found += [(int(rid), float(distance)) for rid, distance in rows]
+    found.sort(key=lambda hit: hit[1])
+    return found[:wanted]
+
+
+def load(connection: apsw.Connection, space: Space, ns: int) -> tuple[list[int], bytes]:
+    """All vectors of a namespace: row ids, and their vectors joined in the same order.
+
+    Reads vec0's own chunk tables: asking vec0 row by row takes 50 times as long.
+    """
+    rids = array("q")
+    parts: list[bytes] = []
+    rows = connection.execute(
+        f"SELECT c.validity, c.rowids, v.vectors FROM {space.table}_chunks c "  # noqa: S608  # our own name
+        f"JOIN {space.table}_vector_chunks00 v ON v.rowid = c.chunk_id WHERE c.partition00 = ?",
+        (ns,),
+    )
+    for validity, ids, vectors in rows:
+        _unpack(validity, ids, vectors, space.dim, rids, parts)
+    return rids.tolist(), b"".join(parts)
+
+
+def get(connection: apsw.Connection, space: Space, rids: Sequence[int]) -> dict[int, bytes]:
+    """The vectors of those rows that have one, by row id."""
+    found: dict[int, bytes] = {}
+    for rid in rids:
+        vector = connection.execute(
+            f"SELECT embedding FROM {space.table} WHERE rid = ?",  # noqa: S608  # our own name
+            (rid,),
+        ).get
+        if vector is not None:
+            found[rid] = vector
+    return found
+
+
+def pending(connection: apsw.Connection, space: Space, limit: int) -> list[Pending]:
+    """Rows without a vector in this space, newest first."""
+    if pending_count(connection, space) == 0:
+        return []
+    rows = connection.execute(
+        "SELECT rid, ulid, version, ns, content FROM memories m "  # noqa: S608  # our own name
+        f"WHERE NOT EXISTS (SELECT 1 FROM {space.table}_rowids v WHERE v.rowid = m.rid) "
+        "ORDER BY rid DESC LIMIT ?",
+        (limit,),
+    )
+    return [Pending(*row) for row in rows]
+
+
+def pending_count(connection: apsw.Connection, space: Space) -> int:
+    """How many rows have no vector in this space. Cheap: vectors are never without their row."""
+    have = int(connection.execute(f"SELECT count(*) FROM {space.table}_rowids").get)  # noqa: S608  # our own name
+    return max(0, sum(namespaces.sizes(connection).values()) - have)
+
+
+def _unpack(
+    validity: bytes, ids: bytes, vectors: bytes, dim: int, rids: array[int], parts: list[bytes]
+) -> None:
+    """Append the used slots of one chunk; they are the first so many unless rows were deleted."""
+    slots = array("q", ids)
+    used = int.from_bytes(validity, "little")
+    filled = used.bit_length()
+    if used == (1 << filled) - 1:
+        rids.extend(slots[:filled])
+        parts.append(vectors[: filled * dim])
+        return
+    for slot in range(filled):
+        if used >> slot & 1:
+            rids.append(slots[slot])
+            parts.append(vectors[slot * dim : (slot + 1) * dim])
