@@ -14,18 +14,22 @@ a project elsewhere.
 from __future__ import annotations
 
 import os
+import re
 import stat
 from typing import NamedTuple
 
 from . import namespaces
 from .errors import InvalidNamespace, InvalidRequest, InvalidSettings, UnsafePermissions
-from .paths import quote
+from .paths import quote, read_plain
 
 _POINTER_LIMIT = 8_192
 """Bytes of a `.git`, `commondir` or `gitdir` file; they hold one path (PATH_MAX is 4,096)."""
 
 _CONFIG_LIMIT = 262_144
 """Bytes of a git or recalld config file that are looked at."""
+
+_ESCAPE = re.compile(rb'\\([nt"\\])|"')
+_MEANT = {b"n": b"\n", b"t": b"\t"}
 
 
 class Checkout(NamedTuple):
@@ -148,7 +152,7 @@ def _common_dir_of_worktree(git_dir: str, dot_git: str) -> str | None:
 
 def _pointer(path: str, base: str, prefix: str = "") -> str | None:
     """The real path a one-path file of git holds, relative ones seen from `base`."""
-    content = _content(path, _POINTER_LIMIT)
+    content = read_plain(path, _POINTER_LIMIT)
     if content is None or not content.startswith(prefix.encode()):
         return None
     # Git cuts trailing line ends only: a path may hold a newline.
@@ -161,7 +165,7 @@ def _pointer(path: str, base: str, prefix: str = "") -> str | None:
 def _work_tree(git_dir: str) -> str | None:
     """The real path of `core.worktree`, which git sets for submodules."""
     section, value = b"", None
-    for raw in (_content(os.path.join(git_dir, "config"), _CONFIG_LIMIT) or b"").splitlines():
+    for raw in (read_plain(os.path.join(git_dir, "config"), _CONFIG_LIMIT) or b"").split(b"\n"):
         line = raw.strip()
         if line.startswith(b"["):
             section = line.lower()
@@ -172,24 +176,8 @@ def _work_tree(git_dir: str) -> str | None:
 
 
 def _unquoted(value: bytes) -> bytes:
-    """A git config value without the quotes and escapes git writes around unusual characters."""
-    if len(value) < 2 or not (value.startswith(b'"') and value.endswith(b'"')):
-        return value
-    plain = value[1:-1].replace(b"\\\\", b"\0").replace(b'\\"', b'"')
-    return plain.replace(b"\\n", b"\n").replace(b"\\t", b"\t").replace(b"\0", b"\\")
-
-
-def _content(path: str, limit: int) -> bytes | None:
-    """The bytes of a small regular file; None for anything else. A FIFO can't make us wait."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    with open(fd, "rb") as file:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            return None
-        content = file.read(limit + 1)
-    return content if len(content) <= limit else None
+    """A git config value as meant: quotes dropped, and the escapes git writes undone."""
+    return _ESCAPE.sub(lambda found: _MEANT.get(found[1], found[1] or b""), value)
 
 
 def pin(root: str) -> str | None:
@@ -207,7 +195,7 @@ def pin(root: str) -> str | None:
                 f"{part} is a symbolic link; a checkout's settings must lie in the checkout.",
                 hint=f"Run: rm {quote(part)}",
             )
-    content = _content(path, _CONFIG_LIMIT)
+    content = read_plain(path, _CONFIG_LIMIT)
     if content is None:
         return None
     import tomllib  # 24 ms, and hardly any checkout has the file

@@ -339,7 +339,7 @@ def from_wire(body: object, status: int) -> RecalldError:
     cls = every_error().get(str(error.get("code")), RecalldError)
     retry = error.get("retry_after_ms")
     return cls(
-        str(error.get("message", "")) or f"The daemon answered {status}.",
+        str(error.get("message") or "") or f"The daemon answered {status}.",
         hint=str(error.get("hint") or "") or None,
         retry_after_ms=retry if isinstance(retry, int) else None,
     )

@@ -11,7 +11,7 @@ import os
 from typing import NamedTuple
 
 from .errors import StorageTrouble
-from .paths import Layout, check_private, read_private, write_private
+from .paths import Layout, check_private, read_plain, read_private, write_private
 
 API: tuple[int, int] = (1, 1)
 """Lowest and highest API this code speaks, independent of the package's version."""
@@ -74,11 +74,8 @@ def host_id() -> str:
 
 
 def _first_line(path: str) -> str:
-    try:
-        with open(path, encoding="ascii", errors="replace") as file:
-            return file.readline(128).strip()
-    except OSError:
-        return ""
+    line, _, _ = (read_plain(path) or b"").partition(b"\n")
+    return line.decode("ascii", "replace").strip()
 
 
 def publish(layout: Layout, record: Record) -> None:

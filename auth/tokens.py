@@ -12,8 +12,8 @@ import errno
 import hashlib
 import os
 
-from .errors import StorageTrouble, UnsafePermissions
-from .paths import ensure_private_dir, quote, read_private, trouble, write_private
+from .errors import UnsafePermissions
+from .paths import ensure_private_dir, quote, read_plain, read_private, trouble, write_private
 
 FOLDER = ".recalld"
 """The folder inside a checkout that is recalld's."""
@@ -22,6 +22,7 @@ _TOKEN = "token"  # noqa: S105 - the file's name
 _PREFIX = "rk_"
 _BODY_BYTES = 32
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
+_WILDCARDS = frozenset(b"*?[")
 _READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
@@ -115,13 +116,26 @@ def _refuse_link(path: str, error: OSError) -> None:
 
 
 def _ignore_everything(folder: int) -> None:
-    """Keep git from ever seeing the token; patterns a team put there before are kept."""
-    try:
-        present = read_private(".gitignore", dir_fd=folder) or b""
-    except StorageTrouble:  # a symlink, or open to others as a clone leaves it
-        present = b""
-    if present.splitlines()[-1:] != [b"*"]:
-        write_private(".gitignore", b"*\n", dir_fd=folder)
+    """Keep git from ever seeing the token; rules a team put there are kept, with ours behind."""
+    present = read_plain(".gitignore", dir_fd=folder) or b""
+    if _hides_token(present.splitlines()):
+        return
+    if present and not present.endswith(b"\n"):
+        present += b"\n"
+    write_private(".gitignore", present + b"*\n", dir_fd=folder)
+
+
+def _hides_token(rules: list[bytes]) -> bool:
+    """Whether git, which obeys the last rule that matches, would ignore the token.
+
+    Other patterns than the obvious are taken to expose it: the worst is one rule too many.
+    """
+    hidden = False
+    for rule in (line.strip() for line in rules if not line.startswith(b"#")):
+        pattern = rule.removeprefix(b"!").removeprefix(b"/")
+        if pattern == b"token" or not _WILDCARDS.isdisjoint(pattern):
+            hidden = rule in (b"*", b"token", b"/token")
+    return hidden
 
 
 def _fallback(root: str, data_dir: str) -> str:
