@@ -1,0 +1,5 @@
+"""`python -P -m recalld.daemon` is the daemon process."""
+
+from .main import main
+
+raise SystemExit(main())

@@ -1,0 +1,1 @@
+"""HTTP: guards, routes, request and response models, and the handlers behind them."""

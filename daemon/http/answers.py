@@ -1,0 +1,36 @@
+"""What a handler hands back, and how it goes out: one head, one body, one write."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import NamedTuple
+
+import orjson
+
+from ...auth.errors import RecalldError
+
+JSON = b"application/json"
+
+
+class Answer(NamedTuple):
+    """A response: status, body, extra headers (lower-case), or a stream instead of a body."""
+
+    status: int
+    body: bytes = b""
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+    stream: AsyncIterator[bytes] | None = None
+
+
+def reply(content: object, status: int = 200) -> Answer:
+    """A JSON answer."""
+    return Answer(status, orjson.dumps(content))
+
+
+def refusal(error: RecalldError) -> Answer:
+    """The answer that carries an error; `Retry-After` in whole seconds where waiting helps."""
+    headers: list[tuple[bytes, bytes]] = []
+    if error.retry_after_ms is not None:
+        headers.append((b"retry-after", str(-(-error.retry_after_ms // 1000)).encode()))
+    if error.status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    return Answer(error.status, orjson.dumps(error.to_wire()), tuple(headers))

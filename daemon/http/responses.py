@@ -1,0 +1,235 @@
+"""The response models: what `/openapi.json` promises about answers."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import JsonValue
+
+from .fields import Response
+
+
+class Health(Response):
+    """Alive."""
+
+    status: Literal["ok"]
+    phase: Literal["ready", "draining"]
+
+
+class Hello(Response):
+    """Who answers; `mac` proves it."""
+
+    instance: str
+    version: str
+    api: list[int]
+    phase: Literal["ready", "draining"]
+    stale_code: bool
+    mac: str
+
+
+class Stopping(Response):
+    """The daemon is on its way out."""
+
+    result: Literal["draining"]
+    pid: int
+
+
+class Grant(Response):
+    """A grant, without its token."""
+
+    id: str
+    namespaces: dict[str, str]
+    checkout: str | None
+    created_at: str
+    expires_at: str | None
+    label: str
+    fingerprint: str
+
+
+class GrantWithToken(Grant):
+    """A new or rotated grant; the token cannot be had again."""
+
+    token: str
+
+
+class GrantList(Response):
+    """Every grant."""
+
+    grants: list[Grant]
+
+
+class Revoked(Response):
+    """The grant is gone."""
+
+    id: str
+    result: Literal["revoked"]
+
+
+class Stored(Response):
+    """What became of a memory."""
+
+    id: str
+    result: Literal["stored", "duplicate", "superseded"]
+    namespace: str
+    version: int
+
+
+class Wrong(Response):
+    """What went wrong: a stable code, a sentence, and the remedy."""
+
+    code: str
+    message: str
+    hint: str
+    retry_after_ms: int | None = None
+
+
+class Error(Response):
+    """The body of every error."""
+
+    error: Wrong
+
+
+class StoredMany(Response):
+    """One result for each item, in the order of the items."""
+
+    results: list[Stored | Error]
+
+
+class Forgotten(Response):
+    """The memory is gone; its history stays."""
+
+    id: str
+    result: Literal["forgotten"]
+    namespace: str
+
+
+class Memory(Response):
+    """One memory."""
+
+    id: str
+    namespace: str
+    kind: str
+    content: str
+    detail: str | None
+    tags: list[str]
+    importance: float
+    evidence: int
+    source: dict[str, JsonValue]
+    status: str
+    version: int
+    created_at: str
+    updated_at: str
+    observed_at: str | None
+    valid_from: str | None
+    valid_to: str | None
+    supersedes: str | None
+    superseded_by: str | None
+
+
+class MemoryPage(Response):
+    """One page of memories; `next_cursor` asks for the following one."""
+
+    items: list[Memory]
+    next_cursor: str | None
+
+
+class History(Response):
+    """Every version of a memory, oldest first."""
+
+    versions: list[dict[str, JsonValue]]
+
+
+class Hit(Response):
+    """One memory found."""
+
+    id: str
+    namespace: str
+    kind: str
+    content: str
+    tags: list[str]
+    score: float
+    created_at: str
+    why: dict[str, JsonValue] | None = None
+
+
+class Recalled(Response):
+    """What was found, best first; `degraded` says what could not take part."""
+
+    hits: list[Hit]
+    degraded: list[str]
+    took_ms: float
+
+
+class Found(Response):
+    """What was found by words."""
+
+    hits: list[Hit]
+    total: int | None
+    took_ms: float
+
+
+class Embedding(Response):
+    """The state of the vectors."""
+
+    model: str | None
+    dim: int | None
+    pending: int
+    state: str
+    last_error: str | None = None
+
+
+class Status(Response):
+    """The daemon and what it holds, as far as the caller may know."""
+
+    pid: int
+    port: int
+    version: str
+    api: list[int]
+    instance: str
+    phase: str
+    started_at: str
+    uptime_s: float
+    managed_by: str
+    memories: int
+    namespaces: int
+    queue: int
+    recalls: int
+    connections: int
+    streams: int
+    wal_bytes: int
+    vectors: bool
+    embedding: Embedding
+    last_error: str | None
+    stale_code: bool
+
+
+class NamespaceStats(Response):
+    """What one namespace holds."""
+
+    namespace: str
+    memories: int
+    kinds: dict[str, int]
+    statuses: dict[str, int]
+    first_at: str | None
+    last_at: str | None
+
+
+class Stats(Response):
+    """Every namespace the grant may read."""
+
+    namespaces: list[NamespaceStats]
+
+
+class Change(Response):
+    """The data of one `change` event."""
+
+    id: str
+    op: Literal["upsert", "remove"]
+    namespace: str
+    version: int
+
+
+class Description(Response):
+    """The OpenAPI document."""
+
+    openapi: str

@@ -1,0 +1,74 @@
+"""Routes that say what there is: status of the daemon, and what each namespace holds."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from ...auth.record import API
+from ...storage import namespaces, pages, scope
+from ...storage.reader import Reader
+from .access import Access
+from .answers import Answer, reply
+from .call import Call
+
+
+async def status(call: Call) -> Answer:
+    """The daemon, and how much it holds of what the caller may see; the owner sees all."""
+    services = call.services
+    memories, spaces = await call.read(lambda reader, _: _held(reader, call.access))
+    identity = services.identity
+    return reply(
+        {
+            "pid": os.getpid(),
+            "port": identity.port,
+            "version": identity.version,
+            "api": API,
+            "instance": identity.instance,
+            "phase": services.lifecycle.phase,
+            "started_at": identity.started_at,
+            "uptime_s": round(time.monotonic() - services.lifecycle.started, 3),
+            "managed_by": identity.managed_by,
+            "memories": memories,
+            "namespaces": spaces,
+            "queue": services.store.writer.queue_length(),
+            "recalls": services.workers.admitted,
+            "connections": services.connections.open,
+            "streams": services.feed.streams,
+            "wal_bytes": services.store.wal_bytes(),
+            "vectors": services.store.has_vectors,
+            "embedding": services.retrieval.state(),
+            "last_error": services.last_error,
+            "stale_code": services.stale_code,
+        }
+    )
+
+
+async def stats(call: Call) -> Answer:
+    """What each readable namespace holds, by kind and by status."""
+    reach = call.access.readable()
+    found = await call.read(lambda reader, _: pages.counts(reader.connection, reach))
+    return reply(
+        {
+            "namespaces": [
+                {
+                    "namespace": one.namespace,
+                    "memories": one.memories,
+                    "kinds": one.kinds,
+                    "statuses": one.statuses,
+                    "first_at": one.first_at,
+                    "last_at": one.last_at,
+                }
+                for one in found
+            ]
+        }
+    )
+
+
+def _held(reader: Reader, access: Access) -> tuple[int, int]:
+    """Memories, and namespaces that exist, in the caller's view."""
+    sizes = namespaces.sizes(reader.connection)
+    if access.grant is not None:
+        mine = scope.identify(reader.connection, access.readable())
+        sizes = {ns: rows for ns, rows in sizes.items() if ns in mine}
+    return sum(sizes.values()), len(sizes)

@@ -1,0 +1,85 @@
+"""Routes that store: one memory, many, and the turns of a conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from ...auth.errors import RecalldError
+from ...storage import drafts, turns
+from ...storage.drafts import Draft
+from ...storage.faults import FullDisk, StorageFault
+from ...storage.scope import Scope
+from ...storage.transaction import Transaction
+from ..intake.drafts import from_request, from_turns
+from . import shapes
+from .answers import Answer
+from .bodies import validate
+from .call import Call
+from .schemas import BatchRequest, ConversationRequest, StoreRequest
+from .translation import translate
+from .writing import Outcome, write
+
+
+async def store(call: Call) -> Answer:
+    """Store one memory: 201 when it is new, 200 when the same text was there already."""
+    request = call.body(StoreRequest)
+    draft = from_request(request, call.access.writable(request.namespace))
+    by = call.access.by
+
+    def job(tx: Transaction) -> Outcome:
+        result = drafts.insert(tx, draft, by=by)
+        return Outcome(200 if result.result == "duplicate" else 201, shapes.stored(result))
+
+    return await write(call, job)
+
+
+async def batch(call: Call) -> Answer:
+    """Store many memories in one transaction, each accepted or refused for itself."""
+    prepared = [
+        _attempt(lambda item=item: _draft(call, item)) for item in call.body(BatchRequest).items
+    ]
+    return await write(call, lambda tx: Outcome(200, {"results": _insert_each(tx, prepared, call)}))
+
+
+async def conversation(call: Call) -> Answer:
+    """Store the turns of a session word for word, after those already there."""
+    request = call.body(ConversationRequest)
+    namespace = call.access.writable(request.namespace)
+
+    def job(tx: Transaction) -> Outcome:
+        first = turns.next_turn(tx.connection, Scope([namespace]), request.session)
+        drafted = from_turns(request, namespace, first=first)
+        return Outcome(200, {"results": _insert_each(tx, drafted, call)})
+
+    return await write(call, job)
+
+
+def _draft(call: Call, item: object) -> Draft:
+    request = validate(StoreRequest, item)
+    return from_request(request, call.access.writable(request.namespace))
+
+
+def _attempt(make: Callable[[], Draft]) -> Draft | RecalldError:
+    try:
+        return make()
+    except RecalldError as error:
+        return error
+
+
+def _insert_each(
+    tx: Transaction, prepared: Iterable[Draft | RecalldError], call: Call
+) -> list[dict[str, object]]:
+    return [_insert(tx, one, call.access.by) for one in prepared]
+
+
+def _insert(tx: Transaction, draft: Draft | RecalldError, by: str) -> dict[str, object]:
+    """Store one item in a savepoint of its own; a full disk ends the whole batch."""
+    if isinstance(draft, RecalldError):
+        return shapes.wrong(draft)
+    try:
+        with tx.savepoint():
+            return shapes.stored(drafts.insert(tx, draft, by=by))
+    except FullDisk:
+        raise
+    except StorageFault as fault:
+        return shapes.wrong(translate(fault))

@@ -1,0 +1,56 @@
+"""The change feed as server-sent events."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+import orjson
+
+from ...storage.scope import Scope
+from ...storage.transaction import Change
+from .answers import Answer
+from .call import Call
+from .schemas import StreamQuery
+
+
+async def stream(call: Call) -> Answer:
+    """Every change of the readable namespaces from now on, until either side ends it."""
+    reach = call.access.readable(call.query(StreamQuery).namespace)
+    return Answer(200, stream=_events(call, reach))
+
+
+async def _events(call: Call, reach: Scope) -> AsyncGenerator[bytes]:
+    """The events; a comment now and then keeps the connection alive and finds the dead ones."""
+    gone = asyncio.ensure_future(call.gone())
+    heartbeat = call.services.settings.heartbeat_s
+    try:
+        with call.services.feed.subscribe(reach) as subscription:
+            yield b": connected\n\n"
+            while True:
+                waiting = asyncio.ensure_future(subscription.changes.get())
+                await asyncio.wait(
+                    (waiting, gone), timeout=heartbeat, return_when=asyncio.FIRST_COMPLETED
+                )
+                if not waiting.done():
+                    waiting.cancel()
+                    if gone.done():
+                        return
+                    yield b": still here\n\n"
+                    continue
+                change = waiting.result()
+                if change is None:
+                    return
+                yield _event(change)
+    finally:
+        gone.cancel()
+
+
+def _event(change: Change) -> bytes:
+    data = {
+        "id": change.ulid,
+        "op": change.op,
+        "namespace": change.namespace,
+        "version": change.version,
+    }
+    return b"event: change\ndata: " + orjson.dumps(data) + b"\n\n"

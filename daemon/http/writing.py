@@ -1,0 +1,75 @@
+"""Running a change on the writer: once per idempotency key, finished even if the client leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable
+from typing import NamedTuple
+
+import orjson
+
+from ...auth.errors import Busy, InvalidRequest
+from ...storage import idempotency
+from ...storage.transaction import Transaction
+from .answers import Answer
+from .call import Call
+
+MAX_KEY = 200
+
+
+class Outcome(NamedTuple):
+    """What a change came to, still inside its transaction."""
+
+    status: int
+    content: object
+
+
+async def write(call: Call, job: Callable[[Transaction], Outcome]) -> Answer:
+    """Run the job in a transaction and answer when it is on disk.
+
+    With an Idempotency-Key the answer is kept in the same transaction, and a repetition gets it
+    again. Once queued the job runs whether or not anybody still listens.
+
+    Raises:
+        Busy: too many writes are waiting; nothing was begun.
+        IdempotencyMismatch: the key was used for another request.
+    """
+    key = _key(call)
+    writer = call.services.store.writer
+    if writer.queue_length() >= call.services.settings.writes_waiting:
+        raise Busy("Too many writes are waiting.", retry_after_ms=100)
+
+    def once(tx: Transaction) -> Answer:
+        if key is None:
+            return _answer(job(tx))
+        by, digest = call.access.by, _digest(call)
+        saved = idempotency.replay(tx.connection, by, key, digest)
+        if saved is not None:
+            return Answer(saved.status, saved.body)
+        answer = _answer(job(tx))
+        idempotency.save(tx, by, key, digest, status=answer.status, body=answer.body)
+        return answer
+
+    # Shielded: cancelling the request at shutdown must not drop a write that has its turn.
+    return await asyncio.shield(asyncio.wrap_future(writer.submit(once)))
+
+
+def _answer(outcome: Outcome) -> Answer:
+    return Answer(outcome.status, orjson.dumps(outcome.content))
+
+
+def _key(call: Call) -> str | None:
+    value = call.head.headers.get(b"idempotency-key")
+    if value is None:
+        return None
+    key = value.decode("latin-1")
+    if not (0 < len(key) <= MAX_KEY and key.isascii() and key.isprintable()):
+        raise InvalidRequest(f"An Idempotency-Key is 1 to {MAX_KEY} printable ASCII characters.")
+    return key
+
+
+def _digest(call: Call) -> bytes:
+    """What makes two requests the same: method, path and body."""
+    told = f"{call.head.method} {call.head.path}\n".encode("utf-8", "surrogateescape")
+    return hashlib.sha256(told + call.raw).digest()

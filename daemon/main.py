@@ -1,0 +1,123 @@
+"""The entry of the process: arguments, folders, lock, settings, logs; then the life; then the exit code."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import logging
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+
+from ..auth import paths
+from ..auth.errors import RecalldError
+from .exits import leave_note
+from .lock import OwnerLock
+from .notify import Notifier
+from .ready import ReadyPipe
+
+MANAGERS = ("spawn", "foreground", "systemd", "launchd")
+
+log = logging.getLogger("recalld")
+
+
+class Options(argparse.Namespace):
+    """The command line, parsed."""
+
+    ready_fd: int | None
+    wait_lock: float
+    managed_by: str
+    takeover: bool
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the daemon until it is told to end; the exit code.
+
+    0 after a stop, a signal or idleness; 75 when another daemon owns the data folder; 78 for
+    settings, permissions or a store that need a person; 70 for what should not happen.
+    """
+    os.umask(0o077)
+    options = _parse(argv)
+    ready = ReadyPipe(options.ready_fd)
+    # Until the loop takes over, a signal ends the start; the lock and an open transaction end with it.
+    signal.signal(signal.SIGTERM, _end_early)
+    try:
+        return _live(options, ready)
+    except RecalldError as error:
+        return _give_up(error, ready)
+    except SystemExit:
+        return 0
+    except Exception as error:
+        log.exception("the daemon failed")
+        failure = RecalldError(f"The daemon failed ({type(error).__name__}); see its log.")
+        return _give_up(failure, ready)
+
+
+def _parse(argv: Sequence[str] | None) -> Options:
+    parser = argparse.ArgumentParser(prog="recalld.daemon", description=__doc__)
+    parser.add_argument("--ready-fd", type=int, help="descriptor to report readiness on")
+    parser.add_argument("--wait-lock", type=float, default=0.0, help="seconds to wait for the lock")
+    parser.add_argument("--managed-by", choices=MANAGERS, default="foreground")
+    parser.add_argument("--takeover", action="store_true", help="ask a spawned daemon to leave")
+    return parser.parse_args(argv, namespace=Options())
+
+
+def _live(options: Options, ready: ReadyPipe) -> int:
+    layout = paths.layout(os.environ)
+    paths.ensure_private_dir(layout.data)
+    paths.ensure_private_dir(layout.run)
+    os.chdir("/")  # the folder we were started in must stay removable
+    if options.takeover:
+        from .takeover import ask_to_leave
+
+        ask_to_leave(layout)
+    lock = OwnerLock.take(layout.lock, wait=options.wait_lock)
+    notifier = Notifier.take(os.environ)
+
+    # Only now: a process that loses the race for the lock need not have paid for these.
+    from ..storage.faults import StorageFault
+    from . import logs, settings
+    from .http.translation import translate
+    from .process import Process
+
+    chosen = settings.load(layout.config, os.environ)
+    logs.configure(layout.log, chosen, foreground=options.managed_by == "foreground")
+    for name in settings.unknown_variables(os.environ):
+        log.debug("not a setting of the daemon", extra={"variable": name})
+    process = Process(
+        layout,
+        chosen,
+        lock,
+        managed_by=options.managed_by,
+        ready=ready,
+        notifier=notifier,
+    )
+    try:
+        reason = process.run()
+    except StorageFault as fault:
+        raise translate(fault) from fault
+    log.info("ended", extra={"reason": reason})
+    _leave_note(layout, reason)
+    return 0
+
+
+def _leave_note(layout: paths.Layout, reason: str) -> None:
+    from .. import __version__
+
+    leave_note(layout.last_exit, reason=reason, version=__version__)
+
+
+def _give_up(error: RecalldError, ready: ReadyPipe) -> int:
+    """Tell everyone who may be waiting why there is no daemon."""
+    ready.failed(error)
+    log.error("start failed", extra={"code": error.code})
+    hint = f" {error.hint}" if error.hint else ""
+    with contextlib.suppress(OSError):
+        print(f"recalld: {error.message}{hint}", file=sys.stderr)
+    return error.exit_code
+
+
+def _end_early(_number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(0)

@@ -1,0 +1,184 @@
+"""One life of the daemon: from an owned data folder to a listening server, and back in order.
+
+On the way down: unpublish, refuse new work, finish what was begun, close the listener, close the
+store, leave a note, exit. The kernel then releases the lock, on which a successor may be waiting.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from functools import cache
+
+from ..auth import keys, record
+from ..auth.grants import Grants
+from ..auth.paths import Layout
+from ..storage.engine import Store
+from .buffers import Buffers
+from .connection import Connections
+from .descriptors import connections_within, raise_limit
+from .feed import Feed
+from .http.app import Application
+from .identity import Identity
+from .lifecycle import Lifecycle, Phase
+from .listener import Server, bind, configure
+from .lock import OwnerLock
+from .notify import Notifier
+from .ready import ReadyPipe
+from .retrieval import Retrieval
+from .services import Services
+from .settings import Settings
+from .supervisor import Supervisor
+from .workers import Workers
+
+LAST_WORDS = 1.0
+"""Seconds a reader gets to notice that its work was cancelled."""
+
+log = logging.getLogger("recalld")
+
+
+class Process:
+    """The running daemon."""
+
+    def __init__(
+        self,
+        layout: Layout,
+        settings: Settings,
+        lock: OwnerLock,
+        *,
+        managed_by: str,
+        ready: ReadyPipe,
+        notifier: Notifier,
+    ) -> None:
+        self._layout = layout
+        self._settings = settings
+        self._lock = lock
+        self._managed_by = managed_by
+        self._ready = ready
+        self._notifier = notifier
+        self._hurry = False
+
+    def run(self) -> str:
+        """Live, and return the reason of the end.
+
+        Raises:
+            RecalldError, StorageFault: the store cannot be opened; nothing was published.
+        """
+        sys.setswitchinterval(self._settings.switch_interval_ms / 1000)
+        lifecycle = Lifecycle()
+        lifecycle.phase = Phase.MIGRATING
+        store = Store.open(self._layout.db, signer=_lazy_signer(self._layout.signing_key))
+        try:
+            listening = bind()
+            lifecycle.phase = Phase.LISTENING
+            identity = Identity.new(port=listening.getsockname()[1], managed_by=self._managed_by)
+            services = self._wire(store, lifecycle, identity)
+            try:
+                with asyncio.Runner() as runner:
+                    runner.run(self._serve(services, listening))
+            finally:
+                record.withdraw(self._layout, identity.instance)
+                lifecycle.phase = Phase.STOPPING
+                services.workers.cancel_all()
+                services.workers.stop(LAST_WORDS)
+                services.retrieval.stop()
+        finally:
+            store.close()
+        return lifecycle.reason
+
+    def _wire(self, store: Store, lifecycle: Lifecycle, identity: Identity) -> Services:
+        settings = self._settings
+        cap = connections_within(raise_limit(), settings.max_connections)
+        feed = Feed(settings.max_streams)
+        store.writer.subscribe(feed.publish)
+        return Services(
+            settings=settings,
+            layout=self._layout,
+            identity=identity,
+            lifecycle=lifecycle,
+            store=store,
+            grants=Grants(self._layout.grants),
+            workers=Workers(store.reader, count=settings.workers, waiting=settings.waiting),
+            retrieval=Retrieval(store, settings),
+            feed=feed,
+            connections=Connections(cap, settings.head_timeout_s),
+            buffers=Buffers(settings.max_buffered),
+        )
+
+    async def _serve(self, services: Services, listening: socket.socket) -> None:
+        config = configure(Application(services), self._settings, services.connections)
+        server = Server(
+            config,
+            on_listening=lambda: self._announce(services),
+            on_signal=lambda number: self._on_signal(services, number),
+        )
+        loop = asyncio.get_running_loop()
+        services.feed.attach(loop)
+        tasks: list[asyncio.Task[None]] = []
+
+        def begin_drain() -> None:
+            record.withdraw(self._layout, services.identity.instance)
+            self._notifier.stopping(services.lifecycle.reason)
+            log.info("draining", extra={"reason": services.lifecycle.reason})
+            services.feed.close()
+            tasks.append(loop.create_task(self._finish(services, server)))
+
+        services.lifecycle.on_drain(begin_drain)
+        supervisor = Supervisor(services, self._lock, self._notifier)
+        tasks.append(loop.create_task(supervisor.watch()))
+        await server.serve(sockets=[listening])
+        for task in tasks:
+            task.cancel()
+
+    async def _announce(self, services: Services) -> None:
+        """Publish, then say so: whoever reads the record finds us answering."""
+        record.publish(self._layout, services.identity.record())
+        services.lifecycle.phase = Phase.READY
+        self._ready.succeeded(services.identity.instance)
+        self._notifier.ready()
+        services.workers.start()
+        services.retrieval.start()
+        # What exists now lives for ever: a full collection need not walk it again (10-20 ms).
+        gc.freeze()
+        log.info(
+            "ready",
+            extra={
+                "pid": os.getpid(),
+                "port": services.identity.port,
+                "managed_by": services.identity.managed_by,
+                "version": services.identity.version,
+            },
+        )
+
+    def _on_signal(self, services: Services, number: signal.Signals) -> None:
+        if not services.lifecycle.drain(number.name):
+            self._hurry = True  # asked twice: what is under way is cancelled, the clean-up is not
+            services.workers.cancel_all()
+
+    async def _finish(self, services: Services, server: Server) -> None:
+        """Let what was begun end, for a while; then cancel reads and close everything."""
+        limit = 0.0 if self._hurry else self._settings.drain_s
+        if not await services.lifecycle.settled(limit):
+            log.warning("cancelling work", extra={"requests": services.lifecycle.in_flight})
+            services.workers.cancel_all()
+            await services.lifecycle.settled(LAST_WORDS)
+        server.end()
+
+
+def _lazy_signer(path: str) -> Callable[[bytes], bytes]:
+    """Signs with the key of the data folder, which is loaded or made with the first signature.
+
+    nacl costs 40 ms of import, and a daemon that only reads never needs it.
+    """
+
+    @cache
+    def key() -> keys.Signer:
+        return keys.load_or_create(path)
+
+    return lambda data: key().sign(data)

@@ -1,0 +1,90 @@
+"""Recall and embedding, loaded behind the listener's back.
+
+numpy and the model take about as long to load as everything before the first answer; so they load in
+a thread of their own once the daemon answers, and the first recall waits for them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..auth.errors import RecalldError
+from ..storage.engine import Store
+from .settings import Settings
+
+if TYPE_CHECKING:
+    from .embed.backlog import Backlog
+    from .recall.pipeline import Recall
+
+log = logging.getLogger("recalld.retrieval")
+
+
+class Loaded(NamedTuple):
+    """What the thread brings up: the pipeline, and the job that fills in vectors."""
+
+    recall: Recall
+    backlog: Backlog
+
+
+class Retrieval:
+    """The pipeline once it is loaded, and its state meanwhile."""
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        self._store = store
+        self._settings = settings
+        self._future: Future[Loaded] = Future()
+        self._thread = threading.Thread(target=self._load, name="retrieval-loader", daemon=True)
+
+    def start(self) -> None:
+        """Begin to load."""
+        self._thread.start()
+
+    async def recall(self, within: float) -> Recall:
+        """The pipeline, waiting up to `within` seconds for it.
+
+        Raises:
+            RecalldError: it could not be loaded.
+        """
+        waiting = asyncio.shield(asyncio.wrap_future(self._future))
+        async with asyncio.timeout(within):
+            return (await waiting).recall
+
+    def state(self) -> dict[str, object]:
+        """The embedding part of `status`."""
+        if not self._future.done():
+            return {"model": None, "dim": None, "pending": 0, "state": "loading"}
+        error = self._future.exception()
+        if error is not None:
+            state = {"model": None, "dim": None, "pending": 0, "state": "failed"}
+            return {**state, "last_error": type(error).__name__}
+        return dict(self._future.result().backlog.state())
+
+    def stop(self) -> None:
+        """End the background work; a load under way is left to end with the process."""
+        if self._future.done() and self._future.exception() is None:
+            self._future.result().backlog.stop()
+
+    def _load(self) -> None:
+        try:
+            self._future.set_result(self._build())
+        except Exception as error:
+            log.exception("recall could not be loaded")
+            failure = RecalldError("Recall could not be loaded; see the log.")
+            failure.__cause__ = error
+            self._future.set_exception(failure)
+
+    def _build(self) -> Loaded:
+        # The only place that knows recall and embed by name.
+        from .embed.backlog import Backlog
+        from .embed.choice import choose
+        from .recall.pipeline import Recall
+
+        embedder = choose(self._settings)
+        recall = Recall(self._store, embedder, self._settings)
+        backlog = Backlog(self._store, embedder)
+        backlog.start()
+        return Loaded(recall, backlog)

@@ -1,0 +1,38 @@
+"""What request handlers work with: one object, made at start, the same for the life of the process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..auth.grants import Grants
+from ..auth.paths import Layout
+from ..storage.engine import Store
+from .buffers import Buffers
+from .connection import Connections
+from .feed import Feed
+from .identity import Identity
+from .lifecycle import Lifecycle
+from .retrieval import Retrieval
+from .settings import Settings
+from .workers import Workers
+
+
+@dataclass(slots=True)
+class Services:
+    """The parts of the daemon, wired together in `process`."""
+
+    settings: Settings
+    layout: Layout
+    identity: Identity
+    lifecycle: Lifecycle
+    store: Store
+    grants: Grants
+    workers: Workers
+    retrieval: Retrieval
+    feed: Feed
+    connections: Connections
+    buffers: Buffers
+    stale_code: bool = field(default=False)
+    """The code on disk is another version than the one running; looked up by the supervisor."""
+    last_error: str | None = field(default=None)
+    """Class of the last failure nobody was to blame for, for `status`."""
