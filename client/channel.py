@@ -1,0 +1,154 @@
+"""A conversation with the daemon that heals itself: connect, ask, and ask again where that is safe.
+
+One Channel serves one verb: its deadline covers the cold start, every retry and the answer.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from ..auth.errors import DaemonSilent, DaemonUnreachable, Draining, from_wire
+from ..auth.paths import Layout
+from .connect import connect
+from .deadline import Deadline
+from .discovery import Live
+from .documents import Document, document, parse
+from .http1 import Answer, quote
+from .retry import Retries
+from .wire import Broken, Silence
+
+_SAFE = frozenset({"GET", "HEAD"})
+_READS = frozenset({"/v1/recall", "/v1/search"})
+
+
+class Request(NamedTuple):
+    """One request before it meets a connection.
+
+    `token` is a grant's token and `owner` asks for the owner's rights instead; `checkout` is the
+    real root the token belongs to; `key` makes a write repeatable.
+    """
+
+    method: str
+    target: str
+    body: bytes | None = None
+    token: str | None = None
+    owner: bool = False
+    checkout: str | None = None
+    key: str | None = None
+
+    def repeatable(self) -> bool:
+        """Whether sending it twice has the effect of sending it once."""
+        path = self.target.partition("?")[0]
+        return self.method in _SAFE or self.key is not None or path in _READS
+
+    def headers(self, secret: str) -> dict[str, str]:
+        """The headers of this request for the daemon with this owner secret."""
+        found: dict[str, str] = {}
+        if self.owner:
+            found["Authorization"] = f"Owner {secret}"
+        elif self.token is not None:
+            found["Authorization"] = f"Bearer {self.token}"
+        if self.checkout is not None and not self.owner:
+            found["Recalld-Checkout"] = quote(self.checkout)
+        if self.key is not None:
+            found["Idempotency-Key"] = self.key
+        return found
+
+
+def new_key() -> str:
+    """A fresh idempotency key."""
+    return os.urandom(16).hex()
+
+
+def encode(value: object) -> bytes:
+    """JSON for a request body; pure ASCII, so no argument byte can make it undecodable."""
+    return json.dumps(value).encode("ascii")
+
+
+class Channel:
+    """Asks the daemon of one data folder, over one connection as long as that lives."""
+
+    def __init__(
+        self,
+        layout: Layout,
+        environ: Mapping[str, str],
+        deadline: Deadline,
+        *,
+        start: bool = True,
+    ) -> None:
+        self.layout = layout
+        self.deadline = deadline
+        self._environ = environ
+        self._start = start
+        self._live: Live | None = None
+
+    def live(self) -> Live:
+        """The proven connection, made now if there is none that can be used."""
+        if self._live is None or not self._live.wire.reusable:
+            self.close()
+            self._live = connect(self.layout, self._environ, self.deadline, start=self._start)
+        return self._live
+
+    def call(self, request: Request) -> Document:
+        """Ask and return the JSON object; raises the error the daemon answered with."""
+        return document(parse(self.ask(request).body))
+
+    def ask(self, request: Request) -> Answer:
+        """Ask and return the answer as it came; raises the error the daemon answered with."""
+        retries = Retries(repeatable=request.repeatable())
+        while True:
+            try:
+                answer = self._once(request)
+            except Broken as error:
+                if not retries.after_break():
+                    raise _lost(request) from error
+                continue
+            if answer.status < 400:
+                return answer
+            refusal = from_wire(parse(answer.body), answer.status)
+            pause = retries.after_refusal(refusal)
+            if pause is None or self.deadline.left() <= pause:
+                raise refusal
+            if isinstance(refusal, Draining):
+                self.close()
+            time.sleep(pause)
+
+    def _once(self, request: Request) -> Answer:
+        live = self.live()
+        try:
+            return live.wire.ask(
+                request.method,
+                request.target,
+                headers=request.headers(live.record.secret),
+                body=request.body,
+                deadline=self.deadline,
+            )
+        except Silence as error:
+            self.close()
+            raise DaemonSilent(
+                f"The daemon (pid {live.record.pid}) did not answer within"
+                f" {self.deadline.seconds:g} s (phase request: {request.method} {request.target})."
+                f" Log: {self.layout.log}.",
+                hint="Try again, or run: recalld doctor",
+            ) from error
+        except Broken:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        if self._live is not None:
+            self._live.wire.close()
+            self._live = None
+
+
+def _lost(request: Request) -> DaemonUnreachable:
+    doubt = "" if request.repeatable() else " It is unknown whether it was carried out."
+    return DaemonUnreachable(
+        f"The connection to the daemon broke during {request.method} {request.target}.{doubt}",
+        hint="Try again, or run: recalld doctor",
+    )

@@ -1,0 +1,74 @@
+"""`recalld api METHOD PATH [BODY]`: any route, with discovery, proof and grant taken care of."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from ...auth.errors import InvalidRequest, MalformedBody
+from ..channel import Request, new_key
+from ..documents import parse
+from ..http1 import Answer
+from . import terminal
+from .verb import Context, Verb
+
+_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD")
+_OWNED = ("/v1/grants", "/v1/stop")
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("method", type=str.upper, choices=_METHODS, metavar="METHOD")
+    parser.add_argument("path", metavar="PATH", help="for example /v1/stats; /v1/ may be left out")
+    parser.add_argument("body", nargs="?", metavar="BODY", help="JSON; - reads it from stdin")
+    parser.add_argument(
+        "--owner", action="store_true", help="with the owner's rights (implied for grants and stop)"
+    )
+
+
+def _api(context: Context, args: argparse.Namespace) -> int:
+    path, body = _path(args.path), _body(args.body)
+    if args.owner or path.startswith(_OWNED):
+        request = Request(args.method, path, body, owner=True, key=_key(args.method))
+        answer = context.channel.ask(request)
+    else:
+        answer = context.send(args.method, path, body, key=_key(args.method))
+    _print(answer)
+    return 0
+
+
+def _path(path: str) -> str:
+    if not path.startswith("/"):
+        path = f"/v1/{path}"
+    if not path.isascii() or any(char <= " " or char == "\x7f" for char in path):
+        raise InvalidRequest("The path must be percent-encoded.", hint="A space is %20.")
+    return path
+
+
+def _body(given: str | None) -> bytes | None:
+    if given is None:
+        return None
+    raw = sys.stdin.buffer.read() if given == "-" else given.encode("utf-8", "surrogateescape")
+    if parse(raw) is None and raw.strip() != b"null":
+        raise MalformedBody("The body is not JSON.", hint='Quote it: \'{"query": "redis"}\'')
+    return raw
+
+
+def _key(method: str) -> str | None:
+    return new_key() if method in {"POST", "PUT", "PATCH", "DELETE"} else None
+
+
+def _print(answer: Answer) -> None:
+    if "json" not in answer.headers.get("content-type", ""):
+        terminal.say(terminal.block(answer.body.decode("utf-8", "replace")))
+        return
+    terminal.say(terminal.as_json(parse(answer.body)))
+
+
+VERBS = {
+    "api": Verb(
+        _arguments,
+        _api,
+        "Call any route of the HTTP API and print its answer.",
+        'recalld api POST /v1/recall \'{"query": "redis", "limit": 3}\'',
+    )
+}

@@ -1,0 +1,38 @@
+"""Every verb's name, its module, and one line about it; cheap enough for every start."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Entry(NamedTuple):
+    """Where a verb is implemented (a module of this package) and what it does."""
+
+    module: str
+    summary: str
+
+
+VERBS: dict[str, Entry] = {
+    "store": Entry("storing", "store a memory"),
+    "recall": Entry("recalling", "recall memories by meaning and words"),
+    "search": Entry("recalling", "find memories that contain every word"),
+    "list": Entry("reading", "list memories, newest first"),
+    "show": Entry("reading", "show one memory with everything about it"),
+    "history": Entry("reading", "list the versions of a memory"),
+    "edit": Entry("changing", "change a memory"),
+    "forget": Entry("changing", "forget a memory"),
+    "undo": Entry("changing", "take back the last change of a memory"),
+    "where": Entry("places", "say which namespace this folder uses, and why"),
+    "grant": Entry("granting", "issue, list, revoke or rotate access"),
+    "start": Entry("running", "start the daemon"),
+    "stop": Entry("running", "stop the daemon"),
+    "restart": Entry("running", "restart the daemon"),
+    "status": Entry("running", "say how the daemon is doing"),
+    "serve": Entry("serving", "run the daemon in the foreground"),
+    "logs": Entry("serving", "print the daemon's log"),
+    "doctor": Entry("diagnosing", "check the installation and say what to run"),
+    "service": Entry("supervising", "install the daemon as a service, or remove it"),
+    "stats": Entry("reading", "count memories by namespace and kind"),
+    "api": Entry("calling", "call any route of the HTTP API"),
+    "completion": Entry("completing", "print a completion script for your shell"),
+}

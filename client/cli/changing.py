@@ -1,0 +1,105 @@
+"""`recalld edit`, `forget` and `undo`: each change is a version, so each can be taken back."""
+
+from __future__ import annotations
+
+import argparse
+
+from ...auth.errors import InvalidRequest
+from ..documents import Document, text
+from ..http1 import quote
+from . import options, terminal
+from .reading import print_memory
+from .verb import Context, Verb
+
+
+def _edit_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", metavar="ID", help="the memory's id")
+    parser.add_argument("--content", metavar="TEXT", help="the new text")
+    parser.add_argument("--detail", metavar="TEXT", help="the new detail")
+    parser.add_argument("--tag", action="append", metavar="TAG", help="the new tags, all of them")
+    parser.add_argument("--no-tags", action="store_true", help="remove every tag")
+    parser.add_argument("--kind", choices=options.KINDS, metavar="KIND", help="the new kind")
+    parser.add_argument("--importance", type=options.importance, metavar="X", help="0 to 1")
+    parser.add_argument("--status", choices=("active", "archived"), help="put away, or bring back")
+    parser.add_argument(
+        "--valid-from", type=options.moment, metavar="TIME", help="true from then on"
+    )
+    parser.add_argument("--valid-to", type=options.moment, metavar="TIME", help="true until then")
+    parser.add_argument(
+        "--if-version",
+        type=options.whole(1, 2**31),
+        metavar="N",
+        help="only if nobody changed it since this version",
+    )
+
+
+def _edit(context: Context, args: argparse.Namespace) -> int:
+    changes = options.present(
+        content=args.content,
+        detail=args.detail,
+        tags=args.tag,
+        kind=args.kind,
+        importance=args.importance,
+        status=args.status,
+        valid_from=args.valid_from,
+        valid_to=args.valid_to,
+    )
+    if args.no_tags:
+        changes["tags"] = []
+    if not changes:
+        raise InvalidRequest("There is nothing to change.", hint="Run: recalld edit --help")
+    if args.if_version is not None:
+        changes["if_version"] = args.if_version
+    return _tell(context, context.ask("PATCH", _path(args.id), changes, write=True))
+
+
+def _one_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", metavar="ID", help="the memory's id")
+
+
+def _forget(context: Context, args: argparse.Namespace) -> int:
+    answer = context.ask("DELETE", _path(args.id), write=True)
+    if context.json:
+        terminal.say(terminal.as_json(answer))
+    else:
+        known = terminal.one_line(text(answer, "id"))
+        terminal.say(f"Forgot {known}; to bring it back: recalld undo {known}")
+    return 0
+
+
+def _undo(context: Context, args: argparse.Namespace) -> int:
+    return _tell(context, context.ask("POST", f"{_path(args.id)}/undo", write=True))
+
+
+def _tell(context: Context, memory: Document) -> int:
+    if context.json:
+        terminal.say(terminal.as_json(memory))
+    else:
+        print_memory(memory)
+    return 0
+
+
+def _path(memory: str) -> str:
+    return f"/v1/memories/{quote(memory).replace('/', '%2F')}"
+
+
+VERBS = {
+    "edit": Verb(
+        _edit_arguments,
+        _edit,
+        "Change a memory; what is not named stays as it is.",
+        "recalld edit 01JZ5W3V9Q8Y7X6W5V4T3S2R1Q --content 'Redis listens on 6381 now'",
+    ),
+    "forget": Verb(
+        _one_argument,
+        _forget,
+        "Forget a memory; its history stays, so it can be undone.",
+        "recalld forget 01JZ5W3V9Q8Y7X6W5V4T3S2R1Q",
+    ),
+    "undo": Verb(
+        _one_argument,
+        _undo,
+        "Take back the last change of a memory, forgetting included.",
+        "recalld undo 01JZ5W3V9Q8Y7X6W5V4T3S2R1Q",
+    ),
+}

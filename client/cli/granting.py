@@ -1,0 +1,181 @@
+"""`recalld grant`: who may reach what. These are the owner's doings, not the checkout's."""
+
+from __future__ import annotations
+
+import argparse
+from typing import cast
+
+from ...auth import namespaces, tokens
+from ...auth.checkout import Checkout, locate
+from ...auth.errors import InvalidRequest, NotFound
+from .. import access
+from ..channel import Channel
+from ..documents import Document, document, maybe_text, rows, text
+from ..http1 import quote
+from . import options, terminal
+from .verb import Context, Verb, common, working_folder
+
+_ROLES = ("viewer", "editor", "admin")
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    deeds = parser.add_subparsers(dest="deed", metavar="issue|list|revoke|rotate", required=True)
+    issue = deeds.add_parser("issue", help="grant this checkout, or a tool of yours, access")
+    issue.add_argument(
+        "--namespace",
+        action="append",
+        type=_wish,
+        metavar="NS[=ROLE]",
+        help=f"more than its own; ROLE is {', '.join(_ROLES)} (default: editor)",
+    )
+    issue.add_argument(
+        "--anywhere",
+        action="store_true",
+        help="not bound to this checkout, covering only what is named; prints the token",
+    )
+    issue.add_argument("--label", default="", metavar="TEXT", help="what it is for")
+    issue.add_argument(
+        "--expires", type=options.moment, metavar="TIME", help="worth nothing after that"
+    )
+    deeds.add_parser("list", help="list all grants")
+    for name, about in (("revoke", "take a grant back"), ("rotate", "give a grant a new token")):
+        deed = deeds.add_parser(name, help=about)
+        deed.add_argument("id", metavar="ID", help="the grant's id")
+    for deed in deeds.choices.values():
+        common(deed, nested=True)
+
+
+def _wish(value: str) -> tuple[str, str]:
+    """`NS` or `NS=ROLE`."""
+    name, _, role = value.partition("=")
+    if role and role not in _ROLES:
+        raise argparse.ArgumentTypeError(f"{role!r} is not a role; say {', '.join(_ROLES)}")
+    return options.namespace(name), role or "editor"
+
+
+def _grant(context: Context, args: argparse.Namespace) -> int:
+    match args.deed:
+        case "issue":
+            return _anywhere(context, args) if args.anywhere else _here(context, args)
+        case "list":
+            return _list(context)
+        case "revoke":
+            return _tell(context, context.own("DELETE", f"/v1/grants/{quote(args.id)}"), "Revoked")
+        case _:
+            return _rotate(context, args)
+
+
+def _anywhere(context: Context, args: argparse.Namespace) -> int:
+    wishes = dict(cast("list[tuple[str, str]]", args.namespace or []))
+    if not wishes:
+        raise InvalidRequest(
+            "A grant for anywhere covers only what is named, and nothing is.",
+            hint="Add --namespace NS; `recalld where` shows this checkout's.",
+        )
+    told = options.present(namespaces=wishes, label=args.label, expires_at=args.expires)
+    granted = access.grant(context.channel, told)
+    if context.json:
+        terminal.say(terminal.as_json(granted))
+    else:
+        terminal.notice(f"grant {text(granted, 'id')}; its token is shown this once")
+        terminal.say(terminal.one_line(text(granted, "token")))
+    return 0
+
+
+def _here(context: Context, args: argparse.Namespace) -> int:
+    """Replace this checkout's grant by one that covers that, its own, and what is asked for."""
+    checkout = locate(working_folder())
+    old = _current(context.channel, checkout)
+    covered: dict[str, object] = {**document((old or {}).get("namespaces"))}
+    covered |= {checkout.namespace: "admin"}
+    covered.setdefault(namespaces.USER, "editor")
+    covered |= dict(cast("list[tuple[str, str]]", args.namespace or []))
+    wishes = options.present(
+        checkout=checkout.root, namespaces=covered, label=args.label, expires_at=args.expires
+    )
+    granted = access.grant(context.channel, wishes)
+    path = tokens.write(checkout.root, context.layout.data, text(granted, "token"))
+    if old is not None:  # only now: a failure before would have left the checkout without any
+        context.own("DELETE", f"/v1/grants/{quote(text(old, 'id'))}")
+    granted.pop("token", None)
+    return _tell(context, {**granted, "token_path": path}, "Granted")
+
+
+def _current(channel: Channel, checkout: Checkout) -> Document | None:
+    """The grant behind the token this checkout has now."""
+    token = tokens.read(checkout.root, channel.layout.data)
+    if token is None:
+        return None
+    mark = tokens.fingerprint(token)
+    return next(
+        (
+            grant
+            for grant in _all(channel)
+            if text(grant, "fingerprint") == mark and text(grant, "checkout") == checkout.root
+        ),
+        None,
+    )
+
+
+def _all(channel: Channel) -> list[Document]:
+    answer = channel.call(access.listing())
+    return rows(answer.get("grants"))
+
+
+def _list(context: Context) -> int:
+    found = _all(context.channel)
+    if context.json:
+        terminal.say(terminal.as_json({"grants": found}))
+        return 0
+    columns = ("id", "token", "created", "expires", "label", "checkout", "namespaces")
+    terminal.table(columns, [_row(grant) for grant in found])
+    return 0
+
+
+def _row(grant: Document) -> tuple[str, ...]:
+    names = ", ".join(f"{name}={role}" for name, role in document(grant.get("namespaces")).items())
+    times = text(grant, "created_at")[:10], (maybe_text(grant, "expires_at") or "never")[:10]
+    place = maybe_text(grant, "checkout") or "anywhere"
+    return text(grant, "id"), text(grant, "fingerprint"), *times, text(grant, "label"), place, names
+
+
+def _rotate(context: Context, args: argparse.Namespace) -> int:
+    """A new token; where the grant belongs to a checkout that is here, it is put there."""
+    granted = context.own("POST", f"/v1/grants/{quote(args.id)}/rotate")
+    root = maybe_text(granted, "checkout")
+    if root is None:
+        if context.json:
+            terminal.say(terminal.as_json(granted))
+        else:
+            terminal.say(terminal.one_line(text(granted, "token")))
+        return 0
+    try:
+        path = tokens.write(root, context.layout.data, text(granted, "token"))
+    except OSError as error:
+        raise NotFound(
+            f"{root} is gone, so its new token was dropped.", hint="Run: recalld grant revoke ID"
+        ) from error
+    granted.pop("token", None)
+    return _tell(context, {**granted, "token_path": path}, "Rotated")
+
+
+def _tell(context: Context, granted: Document, deed: str) -> int:
+    if context.json:
+        terminal.say(terminal.as_json(granted))
+        return 0
+    names = ", ".join(
+        f"{name}={role}" for name, role in document(granted.get("namespaces")).items()
+    )
+    about = f" for {names} (token in {text(granted, 'token_path')})" if names else ""
+    terminal.say(terminal.one_line(f"{deed} {text(granted, 'id')}{about}"))
+    return 0
+
+
+VERBS = {
+    "grant": Verb(
+        _arguments,
+        _grant,
+        "Issue, list, revoke or rotate access to namespaces.",
+        "recalld grant issue --namespace org:acme=viewer",
+    )
+}

@@ -1,0 +1,166 @@
+"""`recalld list`, `show`, `history` and `stats`: memories as they are."""
+
+from __future__ import annotations
+
+import argparse
+from typing import cast
+
+from ..documents import Document, count, document, maybe_text, number, rows, strings, text
+from ..http1 import encode_query, quote
+from . import options, terminal
+from .verb import Context, Verb
+
+_SHOWN = (
+    "id",
+    "namespace",
+    "kind",
+    "status",
+    "created_at",
+    "updated_at",
+    "observed_at",
+    "valid_from",
+    "valid_to",
+    "supersedes",
+    "superseded_by",
+)
+
+
+def _list_arguments(parser: argparse.ArgumentParser) -> None:
+    options.filters(parser)
+    parser.add_argument(
+        "--status",
+        choices=("active", "superseded", "quarantined", "archived"),
+        help="only with this status",
+    )
+    parser.add_argument(
+        "--limit", type=options.whole(1, 200), default=50, metavar="N", help="default: 50"
+    )
+    parser.add_argument("--cursor", metavar="CURSOR", help="go on where the last page ended")
+
+
+def _list(context: Context, args: argparse.Namespace) -> int:
+    pairs = [("limit", str(args.limit))]
+    for name in ("namespace", "kind", "tag"):
+        wanted = cast("list[str] | None", getattr(args, name))
+        pairs += [(name, value) for value in wanted or []]
+    for name in ("status", "since", "until", "cursor"):
+        value = cast("str | None", getattr(args, name))
+        pairs += [(name, value)] if value is not None else []
+    answer = context.ask("GET", "/v1/memories" + encode_query(pairs))
+    if context.json:
+        terminal.say(terminal.as_json(answer))
+        return 0
+    found = rows(answer.get("items"))
+    if not found:
+        terminal.notice("there are no memories here yet")
+        return 0
+    columns = ("id", "created", "namespace", "kind", "content")
+    terminal.table(columns, [_row(memory) for memory in found])
+    cursor = maybe_text(answer, "next_cursor")
+    if cursor:
+        terminal.notice(f"there are more: add --cursor {cursor}")
+    return 0
+
+
+def _row(memory: Document) -> tuple[str, ...]:
+    created = text(memory, "created_at")[:19].replace("T", " ")
+    names = text(memory, "namespace"), text(memory, "kind")
+    return text(memory, "id"), created, *names, text(memory, "content")
+
+
+def _one_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", metavar="ID", help="the memory's id")
+
+
+def _show(context: Context, args: argparse.Namespace) -> int:
+    answer = context.ask("GET", f"/v1/memories/{_segment(args.id)}")
+    if context.json:
+        terminal.say(terminal.as_json(answer))
+    else:
+        print_memory(answer)
+    return 0
+
+
+def print_memory(memory: Document) -> None:
+    """One memory for people: named values, then its text."""
+    pairs = [(name, text(memory, name)) for name in _SHOWN if text(memory, name)]
+    pairs += [
+        ("version", str(count(memory, "version"))),
+        ("importance", f"{number(memory, 'importance'):g}"),
+        ("tags", ", ".join(strings(memory.get("tags")))),
+    ]
+    source = document(memory.get("source"))
+    pairs += [(f"source {name}", str(value)) for name, value in source.items() if value]
+    terminal.fields(pairs)
+    terminal.say()
+    terminal.say(terminal.block(text(memory, "content")))
+    if text(memory, "detail"):
+        terminal.say()
+        terminal.say(terminal.block(text(memory, "detail")))
+
+
+def _history(context: Context, args: argparse.Namespace) -> int:
+    answer = context.ask("GET", f"/v1/memories/{_segment(args.id)}/history")
+    if context.json:
+        terminal.say(terminal.as_json(answer))
+        return 0
+    columns = ("version", "at", "op", "by", "content")
+    terminal.table(columns, [_version(version) for version in rows(answer.get("versions"))])
+    return 0
+
+
+def _version(version: Document) -> tuple[str, ...]:
+    at = text(version, "at")[:19].replace("T", " ")
+    named = str(count(version, "version")), at, text(version, "op"), text(version, "by")
+    return *named, text(version, "content")
+
+
+def _segment(memory: str) -> str:
+    """The id as one path segment: a slash in it must not reach another route."""
+    return quote(memory).replace("/", "%2F")
+
+
+def _no_arguments(parser: argparse.ArgumentParser) -> None:
+    """Nothing but the common options."""
+
+
+def _stats(context: Context, _args: argparse.Namespace) -> int:
+    answer = context.ask("GET", "/v1/stats")
+    if context.json:
+        terminal.say(terminal.as_json(answer))
+        return 0
+    columns = ("namespace", "memories", "first", "last", "kinds")
+    terminal.table(columns, [_stat(entry) for entry in rows(answer.get("namespaces"))])
+    return 0
+
+
+def _stat(entry: Document) -> tuple[str, ...]:
+    kinds = document(entry.get("kinds"))
+    days = text(entry, "first_at")[:10], text(entry, "last_at")[:10]
+    told = ", ".join(f"{name} {amount}" for name, amount in kinds.items())
+    return text(entry, "namespace"), str(count(entry, "memories")), *days, told
+
+
+VERBS = {
+    "list": Verb(
+        _list_arguments,
+        _list,
+        "List memories, newest first.",
+        "recalld list --kind note --since 7d",
+    ),
+    "show": Verb(
+        _one_argument,
+        _show,
+        "Show one memory with everything about it.",
+        "recalld show 01JZ5W3V9Q8Y7X6W5V4T3S2R1Q",
+    ),
+    "history": Verb(
+        _one_argument,
+        _history,
+        "List the versions of a memory, forgotten ones included.",
+        "recalld history 01JZ5W3V9Q8Y7X6W5V4T3S2R1Q",
+    ),
+    "stats": Verb(
+        _no_arguments, _stats, "Count memories by namespace and kind.", "recalld stats --json"
+    ),
+}

@@ -1,0 +1,112 @@
+"""`recalld recall` and `recalld search`: by meaning and words, or by words alone."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from ..documents import Document, number, rows, strings, text
+from . import options, terminal
+from .verb import Context, Verb
+
+
+def _recall_arguments(parser: argparse.ArgumentParser) -> None:
+    options.words(parser, "query", "what you want to know")
+    parser.add_argument(
+        "--limit", type=options.whole(1, 100), default=10, metavar="N", help="default: 10"
+    )
+    options.filters(parser)
+    parser.add_argument("--as-of", type=options.moment, metavar="TIME", help="as it was known then")
+    parser.add_argument(
+        "--budget",
+        type=options.whole(1, 1_000_000),
+        metavar="TOKENS",
+        help="cut to about this many",
+    )
+    parser.add_argument("--explain", action="store_true", help="say why each one was found")
+
+
+def _recall(context: Context, args: argparse.Namespace) -> int:
+    body = options.present(
+        query=" ".join(args.query),
+        limit=args.limit,
+        kinds=args.kind,
+        tags=args.tag,
+        since=args.since,
+        until=args.until,
+        as_of=args.as_of,
+        budget=args.budget,
+        explain=args.explain or None,
+        namespaces=args.namespace,
+        timeout_ms=max(1, min(60_000, int(context.deadline.left() * 1000))),
+    )
+    answer = context.ask("POST", "/v1/recall", body)
+    if context.json:
+        terminal.say(terminal.as_json(answer))
+        return 0
+    _print_hits(answer)
+    for reason in strings(answer.get("degraded")):
+        terminal.notice(f"this answer is degraded: {reason}")
+    return 0
+
+
+def _search_arguments(parser: argparse.ArgumentParser) -> None:
+    options.words(parser, "query", "words that must all occur")
+    parser.add_argument(
+        "--limit", type=options.whole(1, 100), default=10, metavar="N", help="default: 10"
+    )
+    parser.add_argument(
+        "--offset", type=options.whole(0, 100_000), default=0, metavar="N", help="skip this many"
+    )
+    options.filters(parser)
+
+
+def _search(context: Context, args: argparse.Namespace) -> int:
+    body = options.present(
+        query=" ".join(args.query),
+        limit=args.limit,
+        offset=args.offset,
+        kinds=args.kind,
+        tags=args.tag,
+        since=args.since,
+        until=args.until,
+        namespaces=args.namespace,
+    )
+    answer = context.ask("POST", "/v1/search", body)
+    if context.json:
+        terminal.say(terminal.as_json(answer))
+    else:
+        _print_hits(answer)
+    return 0
+
+
+def _print_hits(answer: Document) -> None:
+    hits = rows(answer.get("hits"))
+    if not hits:
+        terminal.notice("nothing found")
+        return
+    terminal.table(("id", "namespace", "kind", "score", "content"), [_cells(hit) for hit in hits])
+    for hit in hits:
+        if "why" in hit:
+            terminal.say(terminal.one_line(f"{text(hit, 'id')}\twhy\t{json.dumps(hit['why'])}"))
+
+
+def _cells(hit: Document) -> tuple[str, ...]:
+    score = f"{number(hit, 'score'):.3f}"
+    return text(hit, "id"), text(hit, "namespace"), text(hit, "kind"), score, text(hit, "content")
+
+
+VERBS = {
+    "recall": Verb(
+        _recall_arguments,
+        _recall,
+        "Recall memories by meaning and by words, best first.",
+        "recalld recall 'how do I run the tests' --limit 5",
+    ),
+    "search": Verb(
+        _search_arguments,
+        _search,
+        "Find memories that contain every word.",
+        "recalld search redis port",
+    ),
+}

@@ -1,0 +1,113 @@
+"""`recalld start`, `stop`, `restart` and `status`: the daemon's life as its owner sees it."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..documents import Document, count, document, items, number, text
+from . import terminal
+from .verb import Context, Verb
+
+
+def _no_arguments(parser: argparse.ArgumentParser) -> None:
+    """These verbs take the common options only."""
+
+
+def _start(context: Context, _args: argparse.Namespace) -> int:
+    return _tell(context, "Running")
+
+
+def _stop(context: Context, _args: argparse.Namespace) -> int:
+    from ..stopping import stop  # processes and locks; only these two verbs pay for them
+
+    pid = stop(context.layout, context.deadline, "recalld stop")
+    if context.json:
+        terminal.say(terminal.as_json({"stopped": pid is not None, "pid": pid}))
+    else:
+        terminal.say("No daemon was running." if pid is None else f"Stopped (pid {pid}).")
+    return 0
+
+
+def _restart(context: Context, _args: argparse.Namespace) -> int:
+    from ..stopping import stop
+
+    stop(context.layout, context.deadline, "recalld restart")
+    return _tell(context, "Restarted")
+
+
+def _tell(context: Context, deed: str) -> int:
+    live = context.channel.live()
+    known = live.record
+    if context.json:
+        told: Document = {
+            "pid": known.pid,
+            "port": known.port,
+            "version": live.hello.version,
+            "managed_by": known.managed_by,
+        }
+        terminal.say(terminal.as_json(told))
+    else:
+        terminal.say(
+            f"{deed} (pid {known.pid}, port {known.port}, recalld {live.hello.version},"
+            f" started by {known.managed_by})."
+        )
+    return 0
+
+
+def _status(context: Context, _args: argparse.Namespace) -> int:
+    context.running()
+    answer = context.own("GET", "/v1/status")
+    if context.json:
+        terminal.say(terminal.as_json(answer))
+        return 0
+    embedding = document(answer.get("embedding"))
+    terminal.fields(
+        [
+            ("pid", str(count(answer, "pid"))),
+            ("port", str(count(answer, "port"))),
+            ("version", f"{text(answer, 'version')} (API {_range(answer.get('api'))})"),
+            ("up", f"{number(answer, 'uptime_s'):.0f} s, started by {text(answer, 'managed_by')}"),
+            (
+                "memories",
+                f"{_size(answer, 'memories')} in {_size(answer, 'namespaces')} namespaces",
+            ),
+            ("queue", str(_size(answer, "queue"))),
+            ("wal", f"{count(answer, 'wal_bytes')} bytes"),
+            ("embedding", _embedding(embedding)),
+            ("last error", text(answer, "last_error") or "none"),
+            ("data", context.layout.data),
+            ("log", context.layout.log),
+        ]
+    )
+    return 0
+
+
+def _size(answer: Document, key: str) -> int:
+    """A count, whether the daemon sent the number or the things themselves."""
+    return len(items(answer.get(key))) or count(answer, key)
+
+
+def _range(value: object) -> str:
+    return "-".join(str(part) for part in items(value)) or "unknown"
+
+
+def _embedding(told: Document) -> str:
+    model = text(told, "model") or "none"
+    return f"{model}, {count(told, 'pending')} pending, {text(told, 'state') or 'unknown'}"
+
+
+VERBS = {
+    "start": Verb(
+        _no_arguments, _start, "Start the daemon unless it already runs.", "recalld start"
+    ),
+    "stop": Verb(
+        _no_arguments,
+        _stop,
+        "Stop the daemon after what it is working on; the next call starts a new one.",
+        "recalld stop",
+    ),
+    "restart": Verb(
+        _no_arguments, _restart, "Stop the daemon and start a new one.", "recalld restart"
+    ),
+    "status": Verb(_no_arguments, _status, "Say how the daemon is doing.", "recalld status --json"),
+}

@@ -1,0 +1,83 @@
+"""`recalld store`: one memory from the command line or from stdin."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import cast
+
+from ...auth.errors import InvalidRequest, PayloadTooLarge
+from ..documents import text
+from . import options, terminal
+from .verb import Context, Verb
+
+_STDIN_LIMIT = 1_048_576
+"""Bytes read from stdin at most: the daemon takes 64 KiB, and `yes |` must not fill memory."""
+
+_SAID = {
+    "stored": "Stored",
+    "duplicate": "Already known as",
+    "superseded": "Stored, replacing the older one:",
+    "merged": "Merged into",
+    "quarantined": "Set aside for review:",
+}
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    options.words(parser, "text", "what to remember; - reads it from stdin")
+    parser.add_argument("--kind", choices=options.KINDS, metavar="KIND", help="default: note")
+    parser.add_argument("--tag", action="append", metavar="TAG", help="may be given more than once")
+    parser.add_argument("--importance", type=options.importance, metavar="X", help="0 to 1")
+    parser.add_argument("--detail", metavar="TEXT", help="longer text kept beside it")
+    parser.add_argument(
+        "--namespace", type=options.namespace, metavar="NS", help="where to keep it"
+    )
+    parser.add_argument("--supersedes", metavar="ID", help="the memory this one replaces")
+    parser.add_argument("--observed-at", type=options.moment, metavar="TIME", help="when it was so")
+
+
+def _run(context: Context, args: argparse.Namespace) -> int:
+    body = options.present(
+        content=_content(cast("list[str]", args.text)),
+        kind=args.kind,
+        tags=args.tag,
+        importance=args.importance,
+        detail=args.detail,
+        namespace=args.namespace,
+        supersedes=args.supersedes,
+        observed_at=args.observed_at,
+    )
+    answer = context.write("POST", "/v1/memories", body)
+    if context.json:
+        terminal.say(terminal.as_json(answer))
+    else:
+        said = _SAID.get(text(answer, "result"), text(answer, "result"))
+        terminal.say(
+            terminal.one_line(f"{said} {text(answer, 'id')} in {text(answer, 'namespace')}")
+        )
+    return 0
+
+
+def _content(words: list[str]) -> str:
+    if words != ["-"]:
+        return " ".join(words)
+    try:
+        raw = sys.stdin.buffer.read(_STDIN_LIMIT + 1)
+    except (AttributeError, OSError) as error:
+        raise InvalidRequest(
+            "There is no stdin to read.", hint="Give the text instead of -."
+        ) from error
+    if len(raw) > _STDIN_LIMIT:
+        raise PayloadTooLarge("stdin is longer than 1 MiB.", hint="Store it in parts.")
+    # The line end that echo and editors add belongs to the tool, not to the memory.
+    return raw.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
+
+
+VERBS = {
+    "store": Verb(
+        _arguments,
+        _run,
+        "Store a memory in this project's namespace.",
+        "recalld store 'Tests need a running redis on port 6380' --kind devops --tag tests",
+    )
+}

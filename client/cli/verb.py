@@ -1,0 +1,170 @@
+"""What every verb is made of, and what it gets to work with."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, NoReturn
+
+from ...auth.errors import AccessDenied, GrantElsewhere, InvalidRequest, Unauthenticated
+from ...auth.paths import Layout, layout
+from .. import access
+from ..access import Credentials
+from ..channel import Channel, Request, encode, new_key
+from ..deadline import VERB_SECONDS, Deadline
+from ..documents import Document, document, parse
+from ..http1 import Answer
+from . import terminal
+
+
+class Verb(NamedTuple):
+    """One verb: how its arguments read, what it does, and an example for its help.
+
+    `run` returns the exit code.
+    """
+
+    arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[Context, argparse.Namespace], int]
+    summary: str
+    example: str
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse with our errors: one sentence, one hint, exit code by error class."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise InvalidRequest instead of printing usage and exiting with 2."""
+        sentence = message[:1].upper() + message[1:]
+        raise InvalidRequest(f"{sentence.rstrip('.')}.", hint=f"Run: {self.prog} --help")
+
+
+class Context:
+    """The process around a verb: environment, deadline, and the daemon once it is needed."""
+
+    def __init__(self, environ: Mapping[str, str], *, json: bool, seconds: float) -> None:
+        self.environ = environ
+        self.json = json
+        self.deadline = Deadline(seconds)
+        self.layout: Layout = layout(environ)
+        self._channel: Channel | None = None
+        self._credentials: Credentials | None = None
+
+    @property
+    def channel(self) -> Channel:
+        """The daemon, started if nobody has; verbs that must not start one use `running`."""
+        if self._channel is None:
+            self._channel = Channel(self.layout, self.environ, self.deadline)
+        return self._channel
+
+    def running(self) -> Channel:
+        """The daemon if it runs; asking it raises DaemonUnreachable when it does not."""
+        self._channel = Channel(self.layout, self.environ, self.deadline, start=False)
+        return self._channel
+
+    def credentials(self) -> Credentials:
+        """What calls from this folder carry; minted at the first use in a checkout."""
+        if self._credentials is None:
+            self._credentials = access.credentials(
+                self.channel, working_folder(), self.environ, terminal.notice
+            )
+        return self._credentials
+
+    def ask(
+        self, method: str, target: str, body: object = None, *, write: bool = False
+    ) -> Document:
+        """Ask with this checkout's grant and return the JSON object; writes get a key."""
+        key = new_key() if write else None
+        raw = None if body is None else encode(body)
+        return document(parse(self.send(method, target, raw, key=key).body))
+
+    def send(self, method: str, target: str, body: bytes | None, *, key: str | None) -> Answer:
+        """Ask with this checkout's grant and return the answer as it came."""
+        found = self.credentials()
+        request = Request(method, target, body, found.token, checkout=found.root, key=key)
+        try:
+            return self.channel.ask(request)
+        except GrantElsewhere:
+            self._credentials = access.moved(self.channel, found, terminal.notice)
+            request = request._replace(token=self._credentials.token)
+            return self.channel.ask(request)
+        except Unauthenticated as error:
+            raise access.refused(error, found) from error
+
+    def write(self, method: str, target: str, body: dict[str, object]) -> Document:
+        """A write to the namespace it names, else to the one the checkout pins, if any."""
+        found = self.credentials()
+        pinned = None if body.get("namespace") else access.pinned(found)
+        if pinned is None:
+            return self.ask(method, target, body, write=True)
+        try:
+            return self.ask(method, target, {**body, "namespace": pinned}, write=True)
+        except Unauthenticated:
+            raise
+        except AccessDenied as error:
+            if found.checkout is None:
+                raise
+            raise access.unconfirmed(pinned, found.checkout) from error
+
+    def own(self, method: str, target: str, body: object = None) -> Document:
+        """Ask with the owner's rights and return the JSON object."""
+        raw = None if body is None else encode(body)
+        return self.channel.call(Request(method, target, raw, owner=True))
+
+    def close(self) -> None:
+        """Let go of the daemon."""
+        if self._channel is not None:
+            self._channel.close()
+
+
+def common(parser: argparse.ArgumentParser, *, nested: bool = False) -> None:
+    """The options every verb has; `nested` for the deeds of a verb, which must not reset them."""
+    unset = argparse.SUPPRESS
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        default=unset if nested else False,
+        help="print JSON for machines",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=seconds,
+        default=unset if nested else VERB_SECONDS,
+        metavar="SECONDS",
+        help=f"give up after this long (default: {VERB_SECONDS:g})",
+    )
+
+
+def seconds(value: str) -> float:
+    """A positive number of seconds, at most a day."""
+    try:
+        number = float(value)
+    except ValueError:
+        number = 0.0
+    if not 0 < number <= 86_400:
+        raise argparse.ArgumentTypeError(f"{value!r} is not a number of seconds")
+    return number
+
+
+def working_folder() -> str:
+    """The folder the verb runs in; raises InvalidRequest when it was removed under us."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError as error:
+        raise InvalidRequest(
+            "The folder you are in no longer exists.", hint="Change to another folder."
+        ) from error
+
+
+def parser(name: str, verb: Verb) -> Parser:
+    """The parser of one verb, common options and example included."""
+    built = Parser(
+        prog=f"recalld {name}",
+        description=verb.summary,
+        epilog=f"example:\n  {verb.example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    verb.arguments(built)
+    common(built)
+    return built

@@ -1,0 +1,66 @@
+"""From "I need the daemon" to a proven connection, starting the daemon if nobody did.
+
+The fast path is one look, 1-2 ms, and takes no lock. Everything else (single-flight start,
+replacing an older daemon, waiting for one that is leaving) lives in `starting` and is imported when
+needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..auth.errors import ClientTooOld, DaemonUnreachable
+from ..auth.paths import Layout
+from ..auth.record import API
+from .deadline import Deadline
+from .discovery import Absent, Live, look
+from .version import VERSION
+
+
+def connect(
+    layout: Layout, environ: Mapping[str, str], deadline: Deadline, *, start: bool = True
+) -> Live:
+    """A connection to a proven daemon that speaks our API, before the deadline.
+
+    With `start` false nothing is started or replaced. Raises DaemonUnreachable and its kin (each
+    naming phase, reason, log and remedy), ClientTooOld, UnsafePermissions, or what a starting
+    daemon reported.
+    """
+    found = look(layout, deadline)
+    if isinstance(found, Live) and not too_old(found):
+        return found
+    if not start:
+        raise _refused(found, layout)
+    from .starting import Starting  # locks and processes: only a cold start pays for them
+
+    return Starting(layout, environ, deadline).run(found)
+
+
+def too_old(live: Live) -> bool:
+    """Whether the daemon must be replaced before we can use it; raises ClientTooOld the other way.
+
+    Only API numbers count, never package versions: an equal API of another build is used as it is,
+    and a newer daemon is never ended by an older client, so two versions cannot fight.
+    """
+    lowest, highest = live.hello.api
+    if lowest > API[1]:
+        live.wire.close()
+        raise ClientTooOld(
+            f"The daemon (recalld {live.hello.version}) speaks API {lowest}-{highest}, this client"
+            f" ({VERSION}) up to {API[1]}.",
+            hint="Upgrade recalld here.",
+        )
+    return highest < API[0]
+
+
+def _refused(found: Live | Absent, layout: Layout) -> DaemonUnreachable:
+    if isinstance(found, Live):
+        found.wire.close()
+        return DaemonUnreachable(
+            f"The daemon (recalld {found.hello.version}) is too old for this client.",
+            hint="Run: recalld restart",
+        )
+    return DaemonUnreachable(
+        f"No daemon is running for {layout.data} ({found.phase}: {found.reason}).",
+        hint="Run: recalld start",
+    )

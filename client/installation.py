@@ -1,0 +1,195 @@
+"""Putting the service unit in place, taking it away, and comparing it with what it should be."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from ..auth.errors import InvalidRequest, StorageTrouble
+from ..auth.paths import Layout
+from . import service
+from .deadline import Deadline
+from .service import escape_unit, escape_xml, launchctl, systemctl
+
+_SECONDS = 10.0
+_CACHES = ("/.cache/", "/uv/archive-v", "/uv/environments-v", "/uv/builds-v", "/Library/Caches/")
+
+
+class Installed(NamedTuple):
+    """What `install` did: where the unit lies, what it starts, and whether the manager runs it."""
+
+    path: str
+    launcher: str
+    changed: bool
+    started: bool
+    note: str
+
+
+def launcher(argv0: str, environ: Mapping[str, str]) -> str:
+    """The absolute path of the `recalld` command that a unit can rely on; raises InvalidRequest.
+
+    Links are kept as they are: pipx and uv tool put a stable link in front of a folder that every
+    upgrade replaces. Environments that vanish by themselves are refused.
+    """
+    found = _candidate(argv0, environ)
+    if found is None or not os.access(found, os.X_OK):
+        raise InvalidRequest(
+            "There is no recalld command that a service could start.",
+            hint="Install recalld for good (uv tool install recalld, or pipx install recalld).",
+        )
+    for path in (found, os.path.realpath(found), sys.prefix):
+        if ephemeral(path, environ):
+            raise InvalidRequest(
+                f"{path} is a temporary place; a service started from it would break.",
+                hint="Install recalld for good (uv tool install recalld, or pipx install recalld).",
+            )
+    return found
+
+
+def _candidate(argv0: str, environ: Mapping[str, str]) -> str | None:
+    name = os.path.basename(argv0)
+    if name != "recalld":  # python -m recalld
+        beside = os.path.join(os.path.dirname(sys.executable), "recalld")
+        return os.path.abspath(beside) if os.path.exists(beside) else None
+    if os.sep in argv0:
+        return os.path.abspath(argv0)
+    for folder in environ.get("PATH", os.defpath).split(os.pathsep):
+        path = os.path.join(folder, name)
+        if os.path.isabs(path) and os.access(path, os.X_OK):
+            return path
+    return None
+
+
+def ephemeral(path: str, environ: Mapping[str, str]) -> bool:
+    """Whether this path is one that disappears by itself: temporary folders and tool caches."""
+    roots = {tempfile.gettempdir(), environ.get("TMPDIR", ""), environ.get("XDG_CACHE_HOME", "")}
+    roots |= {"/tmp", "/var/tmp", "/dev/shm", "/run", "/private/tmp"}  # noqa: S108 - named to refuse
+    inside = any(root and path.startswith(root.rstrip("/") + "/") for root in roots)
+    return inside or any(mark in path for mark in _CACHES)
+
+
+def render(layout: Layout, command: str) -> str:
+    """The unit (systemd) or agent (launchd) for this data folder and this command."""
+    plist = sys.platform == "darwin"
+    name = f"{service.LABEL}.plist" if plist else service.UNIT
+    # realpath: in a checkout this file is reached through a link, beside which there is no deploy/.
+    beside = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    with open(os.path.join(beside, "deploy", name), encoding="utf-8") as file:
+        text = file.read()
+    if plist:
+        values = {"LAUNCHER": command, "DATA": layout.data, "LOG": layout.log}
+        return _filled(text, {name: escape_xml(value) for name, value in values.items()})
+    # systemd expands $VARIABLES in commands and nowhere else.
+    start = escape_unit(command).replace("$", "$$")
+    home = escape_unit(f"RECALLD_HOME={layout.data}")
+    return _filled(text, {"LAUNCHER": start, "ENVIRONMENT": home, "DATA": layout.data})
+
+
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    for name, value in values.items():
+        if "\n" in value:
+            raise InvalidRequest("A path with a line end cannot be written into a unit.")
+        text = text.replace(f"@{name}@", value)
+    return text
+
+
+def install(
+    layout: Layout, environ: Mapping[str, str], deadline: Deadline, argv0: str
+) -> Installed:
+    """Write the unit and have the manager run it, taking over from a daemon a client started."""
+    command = launcher(argv0, environ)
+    path, text = service.unit_path(environ), render(layout, command)
+    changed = service.installed(environ) != text
+    if changed:
+        _write(path, text)
+    if not service.reachable(environ):
+        note = "The service manager does not answer here; the unit takes effect at the next login."
+        return Installed(path, command, changed, False, note)
+    # A unit that runs already is restarted by its manager; anything else is asked to leave first.
+    from .stopping import stop
+
+    stop(layout, deadline, "the service takes over")
+    failure = _activate(environ, path, deadline)
+    return Installed(path, command, changed, not failure, failure or linger_note(environ))
+
+
+def _activate(environ: Mapping[str, str], path: str, deadline: Deadline) -> str:
+    """Make the manager load, enable and start the unit; what went wrong, or nothing."""
+    if sys.platform == "darwin":
+        launchctl(environ, _SECONDS, "bootout", f"{service.domain()}/{service.LABEL}")
+        steps = [launchctl(environ, deadline.left(), "bootstrap", service.domain(), path)]
+    else:
+        steps = [
+            systemctl(environ, _SECONDS, "daemon-reload"),
+            systemctl(environ, _SECONDS, "enable", service.UNIT),
+            systemctl(environ, deadline.left(), "restart", service.UNIT),
+        ]
+    return next((f"The service did not start: {ran.output}" for ran in steps if not ran.ok), "")
+
+
+def uninstall(environ: Mapping[str, str], deadline: Deadline) -> bool:
+    """Stop the service and remove its unit; whether there was one."""
+    path = service.unit_path(environ)
+    if not os.path.lexists(path):
+        return False
+    if sys.platform == "darwin":
+        launchctl(environ, deadline.left(), "bootout", f"{service.domain()}/{service.LABEL}")
+    else:
+        systemctl(environ, deadline.left(), "disable", "--now", service.UNIT)
+    os.unlink(path)
+    if sys.platform != "darwin":
+        systemctl(environ, _SECONDS, "daemon-reload")
+    return True
+
+
+def drift(layout: Layout, environ: Mapping[str, str], argv0: str) -> str:
+    """How the unit on disk or in the manager differs from what `install` would write; or nothing."""
+    text = service.installed(environ)
+    if text is None:
+        return ""
+    command = started_by(text)
+    if command and not os.access(command, os.X_OK):
+        return f"its launcher {command} is gone"
+    try:
+        wanted = render(layout, launcher(argv0, environ))
+    except InvalidRequest:
+        wanted = render(layout, command or "")
+    if text != wanted:
+        return "the unit differs from what this recalld would install"
+    reload = systemctl(environ, _SECONDS, "show", service.UNIT, "--property=NeedDaemonReload")
+    return "the manager still runs an older unit" if reload.output.endswith("=yes") else ""
+
+
+def started_by(text: str) -> str | None:
+    """The launcher that a unit names; None when it cannot be read."""
+    for line in text.splitlines():
+        if line.startswith('ExecStart="'):
+            word = line.removeprefix('ExecStart="').partition('" ')[0]
+            word = word.replace("$$", "$").replace("%%", "%")
+            return word.replace('\\"', '"').replace("\\\\", "\\")
+    return None
+
+
+def linger_note(environ: Mapping[str, str]) -> str:
+    """What happens at logout and boot, and the command that changes it (systemd only)."""
+    if sys.platform == "darwin":
+        return ""
+    shown = service.loginctl(environ, "show-user", str(os.getuid()), "--property=Linger")
+    if shown.output == "Linger=yes":
+        return "It also runs while you are logged out (linger is on)."
+    return "It stops when you log out; to keep it running: loginctl enable-linger"
+
+
+def _write(path: str, text: str) -> None:
+    temporary = f"{path}.{os.getpid()}"
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(temporary, "x", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise StorageTrouble(f"{path} could not be written: {error.strerror}.") from error
