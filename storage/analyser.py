@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
 # Written without blanks: Thai, Lao, Burmese, Khmer, kana, Han, Hangul (which has blanks, but whose
@@ -37,16 +38,7 @@ def index_text(text: str) -> str:
 
 def tokens(text: str) -> list[str]:
     """The index words of a text, in order: lower case, no accents, parts after their whole."""
-    found: list[str] = []
-    for match in _RUN.finditer(fold(text)):
-        run = match.group()
-        if run.isascii() and run.isalpha() and (run.islower() or run[1:].islower()):
-            found.append(run.lower())
-        elif _DENSE_LETTER.match(run):
-            found.extend(_pairs(run))
-        else:
-            found.extend(_identifier(run))
-    return found
+    return [word for run in _RUN.findall(fold(text)) for word in _words(run)]
 
 
 def fold(text: str) -> str:
@@ -58,14 +50,22 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", bare)
 
 
-def _pairs(run: str) -> list[str]:
+@lru_cache(maxsize=8192)
+def _words(run: str) -> tuple[str, ...]:
+    """The index words of one run of letters; most runs of a text have been seen before."""
+    if run.isascii() and run.isalpha() and (run.islower() or run[1:].islower()):
+        return (run.lower(),)
+    return _pairs(run) if _DENSE_LETTER.match(run) else _identifier(run)
+
+
+def _pairs(run: str) -> tuple[str, ...]:
     """Every two neighbouring letters; a letter that stands alone is its own word."""
     if len(run) == 1:
-        return [run]
-    return [run[at : at + 2] for at in range(len(run) - 1)]
+        return (run,)
+    return tuple(run[at : at + 2] for at in range(len(run) - 1))
 
 
-def _identifier(run: str) -> list[str]:
+def _identifier(run: str) -> tuple[str, ...]:
     found: list[str] = []
     pieces = _SEPARATOR.split(run)
     for piece in pieces:
@@ -77,4 +77,4 @@ def _identifier(run: str) -> list[str]:
             found.extend(part.lower() for part in parts)
     if len(pieces) > 1 and len(run) <= _LONGEST_WHOLE:
         found.append(_NOT_WORD.sub("", run).lower())
-    return found
+    return tuple(found)

@@ -58,21 +58,33 @@ def insert(tx: Transaction, draft: Draft, *, by: str) -> Stored:
 
     A duplicate (same namespace, kind, content and detail, active) only gains evidence. A draft that
     supersedes another memory of its namespace retires that one in the same transaction.
-    Raises Invalid for empty content, MissingRow when there is nothing to supersede.
+    Raises Invalid for empty content, MissingRow when there is nothing to supersede, ValueError or
+    TypeError for what cannot be written (half a surrogate pair, an endless number). Every refusal
+    comes before the first write, so a batch may go on with its next draft without a savepoint;
+    one around each draft would make it several times as slow.
     """
-    if not draft.content.strip():
-        raise Invalid("A memory needs some text.")
     ns = namespaces.obtain(tx, draft.namespace)
+    old = _replaced(tx, draft)
     digest = rows.content_hash(draft.content, draft.detail)
     known = None if draft.kind == CONVERSATION else _known(tx, ns, draft.kind, digest)
     if known is not None:
         ulid, version = _strengthen(tx, known, draft.evidence)
     else:
         ulid, version = _add(tx, ns, draft, by), 1
-    if draft.supersedes and draft.supersedes != ulid:
-        _retire(tx, ns, draft, ulid, by)
+    if old is not None and old.ulid != ulid:
+        changes = {"status": "superseded", "superseded_by": ulid}
+        rows.rewrite(tx, ns, old, changes, "supersede", by=by)
         return Stored(ulid, "superseded", version, draft.namespace)
     return Stored(ulid, "stored" if known is None else "duplicate", version, draft.namespace)
+
+
+def _replaced(tx: Transaction, draft: Draft) -> Memory | None:
+    """Check the draft; the memory it supersedes, if any."""
+    if not draft.content.strip():
+        raise Invalid("A memory needs some text.")
+    if draft.supersedes is None:
+        return None
+    return get(tx.connection, Scope([draft.namespace]), draft.supersedes)
 
 
 def _known(tx: Transaction, ns: int, kind: str, digest: bytes) -> int | None:
@@ -94,9 +106,10 @@ def _strengthen(tx: Transaction, rid: int, evidence: int) -> tuple[str, int]:
 
 
 def _add(tx: Transaction, ns: int, draft: Draft, by: str) -> str:
-    memory = rows.add(tx, ns, _memory(tx, draft, by), draft.context)
+    memory = _memory(tx, draft, by)
+    rid = rows.add(tx, ns, memory, draft.context)
     history.append(tx, ns, memory, "store", by=by)
-    tx.record(Change("upsert", ns, memory.rid, memory.ulid, 1, draft.namespace))
+    tx.record(Change("upsert", ns, rid, memory.ulid, 1, draft.namespace))
     return memory.ulid
 
 
@@ -127,9 +140,3 @@ def _memory(tx: Transaction, draft: Draft, by: str) -> Memory:
         actor=draft.actor,
         role=draft.role,
     )
-
-
-def _retire(tx: Transaction, ns: int, draft: Draft, successor: str, by: str) -> None:
-    old = get(tx.connection, Scope([draft.namespace]), draft.supersedes or "")
-    changes = {"status": "superseded", "superseded_by": successor}
-    rows.rewrite(tx, ns, old, changes, "supersede", by=by)

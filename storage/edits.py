@@ -83,7 +83,7 @@ def undo(tx: Transaction, scope: Scope, ulid: str, *, by: str, only_own: bool = 
 def _bring_back(tx: Transaction, state: Memory, by: str, restores: int) -> Memory:
     """Insert a forgotten memory again, at a new row id."""
     ns = _ns(tx, state)
-    memory = rows.add(tx, ns, state)
+    memory = replace(state, rid=rows.add(tx, ns, state))
     history.append(tx, ns, memory, "undo", by=by, restores=restores)
     tx.record(Change("upsert", ns, memory.rid, memory.ulid, memory.version, memory.namespace, True))
     return memory

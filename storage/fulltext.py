@@ -48,12 +48,14 @@ def put(connection: apsw.Connection, rid: int, ns: int, body: str, ctx: str, met
     )
 
 
-def index(connection: apsw.Connection, ns: int, memory: Memory, context: str | None = None) -> None:
-    """Write the entry of a memory; without `context`, the turn before it is looked up."""
+def index(
+    connection: apsw.Connection, rid: int, ns: int, memory: Memory, context: str | None = None
+) -> None:
+    """Write the entry of a memory at its row; without `context` the turn before is looked up."""
     if context is None:
         context = previous_turn(connection, ns, memory.session, memory.turn)
     body = memory.content if memory.detail is None else f"{memory.content}\n{memory.detail}"
-    put(connection, memory.rid, ns, body, context, _meta(memory))
+    put(connection, rid, ns, body, context, _meta(memory))
 
 
 def remove(connection: apsw.Connection, rid: int) -> None:
@@ -151,7 +153,7 @@ def rebuild(connection: apsw.Connection) -> int:
     names = namespaces.names(connection)
     done = 0
     for row in connection.execute(f"SELECT {COLUMNS} FROM memories m"):  # noqa: S608  # constant columns
-        index(connection, row[2], from_row(row, names[row[2]]))
+        index(connection, row[0], row[2], from_row(row, names[row[2]]))
         done += 1
     return done
 

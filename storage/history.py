@@ -59,8 +59,10 @@ def append(
         (ns, memory.ulid, memory.version, op, tx.now, by, doc, previous, digest, tx.sign(digest)),
     )
     tx.connection.execute(
-        "INSERT OR REPLACE INTO chain_heads(ns, hash, length) VALUES (?, ?, ?)",
-        (ns, digest, length + 1),
+        "UPDATE chain_heads SET hash = ?, length = ? WHERE ns = ?"
+        if length
+        else "INSERT INTO chain_heads(hash, length, ns) VALUES (?, ?, ?)",
+        (digest, length + 1, ns),
     )
 
 

@@ -12,12 +12,17 @@ def obtain(tx: Transaction, name: str) -> int:
     found = tx.connection.execute("SELECT id FROM namespaces WHERE name = ?", (name,)).get
     if found is not None:
         return int(found)
-    made = tx.connection.execute("INSERT INTO namespaces(name) VALUES (?) RETURNING id", (name,))
-    return int(made.get)
+    tx.connection.execute("INSERT INTO namespaces(name) VALUES (?)", (name,))
+    return tx.connection.last_insert_rowid()
+
+
+def count(tx: Transaction, ns: int, change: int) -> None:
+    """Note that the namespace has so many memories more (or fewer, below 0)."""
+    tx.connection.execute("UPDATE namespaces SET rows = rows + ? WHERE id = ?", (change, ns))
 
 
 def sizes(connection: apsw.Connection) -> dict[int, int]:
-    """Memories per namespace id, over the whole store; kept by triggers, so this is cheap."""
+    """Memories per namespace id, over the whole store; kept with every row, so this is cheap."""
     return {
         int(ns): int(rows) for ns, rows in connection.execute("SELECT id, rows FROM namespaces")
     }

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from . import fulltext, history, vectors
+import orjson
+
+from . import fulltext, history, namespaces, vectors
 from .memories import Memory
 from .transaction import Change, Transaction
 
@@ -20,15 +21,16 @@ def content_hash(content: str, detail: str | None) -> bytes:
     return hashlib.sha256(f"{content}\0{detail or ''}".encode()).digest()
 
 
-def add(tx: Transaction, ns: int, memory: Memory, context: str | None = None) -> Memory:
-    """Insert the row with its full-text entry; returns it with its row id.
+def add(tx: Transaction, ns: int, memory: Memory, context: str | None = None) -> int:
+    """Insert the row with its full-text entry; returns its row id (`memory.rid` is not looked at).
 
     Without `context` the turn before it (if it is a turn) is looked up.
     """
     tx.connection.execute(_INSERT, _values(ns, memory))
-    placed = replace(memory, rid=tx.connection.last_insert_rowid())
-    fulltext.index(tx.connection, ns, placed, context)
-    return placed
+    rid = tx.connection.last_insert_rowid()
+    namespaces.count(tx, ns, 1)
+    fulltext.index(tx.connection, rid, ns, memory, context)
+    return rid
 
 
 def rewrite(
@@ -45,7 +47,7 @@ def rewrite(
     after = replace(memory, **changes, version=memory.version + 1, updated_at=tx.now)
     tx.connection.execute(_UPDATE, (*_values(ns, after), memory.rid))
     if any(getattr(after, name) != getattr(memory, name) for name in _INDEXED):
-        fulltext.index(tx.connection, ns, after)
+        fulltext.index(tx.connection, after.rid, ns, after)
     new_text = after.content != memory.content
     if new_text:
         vectors.remove(tx.connection, memory.rid)
@@ -57,6 +59,7 @@ def rewrite(
 def remove(tx: Transaction, ns: int, memory: Memory, *, by: str) -> None:
     """Delete the row, its full text, its vectors and its counters; history keeps the last state."""
     tx.connection.execute("DELETE FROM memories WHERE rid = ?", (memory.rid,))
+    namespaces.count(tx, ns, -1)
     tx.connection.execute("DELETE FROM counters WHERE rid = ?", (memory.rid,))
     fulltext.remove(tx.connection, memory.rid)
     vectors.remove(tx.connection, memory.rid)
@@ -84,8 +87,8 @@ _UPDATE: Final = (
 def _values(ns: int, memory: Memory) -> tuple[str | int | float | bytes | None, ...]:
     return (
         memory.ulid, ns, memory.version, memory.kind, memory.content, memory.detail,
-        json.dumps(memory.tags, ensure_ascii=False), memory.importance, memory.evidence,
-        json.dumps(memory.source, ensure_ascii=False), memory.status, memory.created_at,
+        orjson.dumps(memory.tags).decode(), memory.importance, memory.evidence,
+        orjson.dumps(memory.source).decode(), memory.status, memory.created_at,
         memory.updated_at, memory.observed_at, memory.valid_from, memory.valid_to,
         memory.supersedes, memory.superseded_by, memory.created_by, memory.session, memory.turn,
         memory.actor, memory.role, content_hash(memory.content, memory.detail),

@@ -7,6 +7,8 @@ import re
 from typing import Final
 
 _ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+# Two letters at a time: every row needs an id.
+_PAIRS: Final = [first + second for first in _ALPHABET for second in _ALPHABET]
 _PATTERN: Final = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _RANDOM_BITS: Final = 80
 _STEP_BITS: Final = 32
@@ -34,7 +36,7 @@ class UlidSource:
 
 def encode(value: int) -> str:
     """A 128-bit number as 26 Crockford base-32 letters."""
-    return "".join(_ALPHABET[(value >> shift) & 31] for shift in range(125, -1, -5))
+    return "".join([_PAIRS[(value >> shift) & 1023] for shift in range(120, -1, -10)])
 
 
 def is_ulid(text: str) -> bool:
