@@ -10,8 +10,8 @@ from ..auth.errors import DeadlineExceeded
 class Deadline:
     """A point in monotonic time after which nobody wants the answer, or an earlier cancellation.
 
-    Made on the event loop, carried into a worker thread and read there by SQLite's progress handler:
-    plain attribute writes are enough, a late reader only works a few microseconds longer.
+    Made on the event loop, carried into a worker thread and read there by SQLite's progress
+    handler: plain attribute writes do, a late reader only works a few microseconds longer.
     """
 
     __slots__ = ("at", "cancelled")

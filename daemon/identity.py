@@ -8,8 +8,12 @@ import sys
 import time
 from typing import NamedTuple
 
-from .. import __version__
+from recalld import __version__
+
 from ..auth.record import API, Record, boot_id, host_id
+
+VERSION: str = __version__
+"""The version of the code this process runs."""
 
 
 class Identity(NamedTuple):
@@ -56,7 +60,7 @@ class Identity(NamedTuple):
 
 
 def installed_version() -> str:
-    """The version in the package's source as it lies on disk now; importlib.metadata costs 40 ms."""
+    """The version in the source as it lies on disk now (importlib.metadata would cost 40 ms)."""
     package = sys.modules[__name__.partition(".")[0]]
     try:
         with open(package.__file__ or "", encoding="utf-8") as source:
@@ -65,4 +69,4 @@ def installed_version() -> str:
                     return line.partition("=")[2].strip().strip("\"'")
     except OSError:
         pass  # being upgraded this very moment
-    return __version__
+    return VERSION

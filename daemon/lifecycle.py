@@ -2,8 +2,8 @@
 
     starting -> migrating -> listening -> ready -> draining -> stopping
 
-Only the event loop touches this object. Draining means: unpublished, nothing new is executed, what was
-begun is finished.
+Only the event loop touches this object. Draining means: unpublished, nothing new is executed, what
+was begun is finished.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The socket we listen on and the uvicorn server behind it, ended by our signals and no other way."""
+"""The socket we listen on and the uvicorn server behind it, which only we end."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ log = logging.getLogger("recalld.listener")
 def bind() -> socket.socket:
     """A listening socket on 127.0.0.1 and a port nobody else had.
 
-    IPPROTO_TCP must be said: asyncio sets TCP_NODELAY only on sockets whose protocol it can see, and
-    Nagle's algorithm turns a 1 ms answer into one of 48 ms.
+    IPPROTO_TCP must be said: asyncio sets TCP_NODELAY only on sockets whose protocol it can see,
+    and Nagle's algorithm turns a 1 ms answer into one of 48 ms.
     """
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.bind(("127.0.0.1", 0))
@@ -88,7 +88,7 @@ class Server(uvicorn.Server):
 def configure(
     app: ASGI3Application, settings: Settings, connections: Connections
 ) -> uvicorn.Config:
-    """uvicorn's configuration for our one application."""
+    """What uvicorn is told about our one application."""
     config = uvicorn.Config(
         app,
         http=Connection,

@@ -1,7 +1,7 @@
 """The ownership lock: one flock, held for the life of the process, never unlinked.
 
-An unlinked lock file gives two owners: two processes then hold "the" lock on two inodes of one path.
-So the file stays for ever, and its inode is compared after locking and again every few seconds.
+An unlinked lock file gives two owners: two processes then hold "the" lock on two inodes of one
+path. So the file stays for ever, and its inode is compared after locking and every few seconds.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..auth.errors import AlreadyRunning
 
 
 class OwnerLock:
-    """The lock on one data folder; the kernel releases it when the process ends, however it ends."""
+    """The lock on one data folder; the kernel releases it when the process ends, in any way."""
 
     def __init__(self, path: str, fd: int) -> None:
         self.path = path

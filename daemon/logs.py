@@ -78,8 +78,9 @@ class CappedFile(RotatingFileHandler):
         self._redirect()
 
     def _redirect(self) -> None:
-        if self._adopt:
-            fd = self.stream.fileno()
+        stream = self.stream
+        if self._adopt and stream is not None:  # pyright: ignore[reportUnnecessaryComparison]
+            fd = stream.fileno()
             os.dup2(fd, 1)
             os.dup2(fd, 2)
 

@@ -1,4 +1,4 @@
-"""The entry of the process: arguments, folders, lock, settings, logs; then the life; then the exit code."""
+"""The entry of the process: arguments, folders, lock, settings, logs; a life; an exit code."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from ..auth import paths
 from ..auth.errors import RecalldError
@@ -18,7 +19,12 @@ from .lock import OwnerLock
 from .notify import Notifier
 from .ready import ReadyPipe
 
+if TYPE_CHECKING:
+    from .process import Process
+
 MANAGERS = ("spawn", "foreground", "systemd", "launchd")
+TAKEOVER_S = 10.0
+"""Seconds a daemon that agreed to leave gets for it: twice what it may need."""
 
 log = logging.getLogger("recalld")
 
@@ -41,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     os.umask(0o077)
     options = _parse(argv)
     ready = ReadyPipe(options.ready_fd)
-    # Until the loop takes over, a signal ends the start; the lock and an open transaction end with it.
+    # Until the loop takes over, a signal ends the start; lock and transaction end with it.
     signal.signal(signal.SIGTERM, _end_early)
     try:
         return _live(options, ready)
@@ -69,31 +75,12 @@ def _live(options: Options, ready: ReadyPipe) -> int:
     paths.ensure_private_dir(layout.data)
     paths.ensure_private_dir(layout.run)
     os.chdir("/")  # the folder we were started in must stay removable
-    if options.takeover:
-        from .takeover import ask_to_leave
-
-        ask_to_leave(layout)
-    lock = OwnerLock.take(layout.lock, wait=options.wait_lock)
-    notifier = Notifier.take(os.environ)
-
-    # Only now: a process that loses the race for the lock need not have paid for these.
+    lock = _own(layout, options)
+    process = _prepare(layout, lock, options, ready)
+    # Only now: a process that loses the race for the lock need not have paid for this.
     from ..storage.faults import StorageFault
-    from . import logs, settings
     from .http.translation import translate
-    from .process import Process
 
-    chosen = settings.load(layout.config, os.environ)
-    logs.configure(layout.log, chosen, foreground=options.managed_by == "foreground")
-    for name in settings.unknown_variables(os.environ):
-        log.debug("not a setting of the daemon", extra={"variable": name})
-    process = Process(
-        layout,
-        chosen,
-        lock,
-        managed_by=options.managed_by,
-        ready=ready,
-        notifier=notifier,
-    )
     try:
         reason = process.run()
     except StorageFault as fault:
@@ -103,10 +90,41 @@ def _live(options: Options, ready: ReadyPipe) -> int:
     return 0
 
 
-def _leave_note(layout: paths.Layout, reason: str) -> None:
-    from .. import __version__
+def _own(layout: paths.Layout, options: Options) -> OwnerLock:
+    wait = options.wait_lock
+    if options.takeover:
+        from .takeover import ask_to_leave
 
-    leave_note(layout.last_exit, reason=reason, version=__version__)
+        if ask_to_leave(layout):
+            wait = max(wait, TAKEOVER_S)
+    return OwnerLock.take(layout.lock, wait=wait)
+
+
+def _prepare(layout: paths.Layout, lock: OwnerLock, options: Options, ready: ReadyPipe) -> Process:
+    """Settings and logs, then everything that needs them."""
+    from . import environment, logs, settings
+    from .process import Process
+
+    chosen = settings.load(layout.config, os.environ)
+    logs.configure(layout.log, chosen, foreground=options.managed_by == "foreground")
+    for name in settings.unknown_variables(os.environ):
+        log.debug("not a setting of the daemon", extra={"variable": name})
+    notifier = Notifier.take(os.environ)
+    environment.scrub(os.environ)
+    return Process(
+        layout,
+        chosen,
+        lock,
+        managed_by=options.managed_by,
+        ready=ready,
+        notifier=notifier,
+    )
+
+
+def _leave_note(layout: paths.Layout, reason: str) -> None:
+    from .identity import VERSION
+
+    leave_note(layout.last_exit, reason=reason, version=VERSION)
 
 
 def _give_up(error: RecalldError, ready: ReadyPipe) -> int:

@@ -1,7 +1,7 @@
 """Recall and embedding, loaded behind the listener's back.
 
-numpy and the model take about as long to load as everything before the first answer; so they load in
-a thread of their own once the daemon answers, and the first recall waits for them.
+numpy and the model take about as long to load as everything before the first answer; so they load
+in a thread of their own once the daemon answers, and the first recall waits for them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What request handlers work with: one object, made at start, the same for the life of the process."""
+"""What request handlers work with: one object, made at start, the same for the whole life."""
 
 from __future__ import annotations
 

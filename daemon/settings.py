@@ -1,7 +1,7 @@
 """Every setting of the daemon: read once, frozen, passed down.
 
-Read from `<data>/config.toml`, then from RECALLD_* variables (`workers` is RECALLD_WORKERS), which win.
-pydantic-settings would do this too, for 326 ms of import at every cold start.
+Read from `<data>/config.toml`, then from RECALLD_* variables (`workers` is RECALLD_WORKERS), which
+win. pydantic-settings would do this too, for 326 ms of import at every cold start.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class Supervisor:
             services.lifecycle.drain("idle")
 
     def _republish(self) -> None:
-        """Publish again when somebody deleted or overwrote the record: we hold the lock, not they."""
+        """Publish again if somebody deleted or overwrote the record: we hold the lock, not they."""
         services = self._services
         with contextlib.suppress(RecalldError, OSError):
             try:

@@ -44,8 +44,8 @@ class Coalescing(asyncio.Transport):
     def close(self) -> None:
         """Send what is left, then close; while input is unread, for writing only at first.
 
-        Closing a socket with unread input resets it, and the reset can overtake the answer: a client
-        in the middle of sending a body that is too large would never learn why.
+        Closing a socket with unread input resets it, and the reset can overtake the answer: a
+        client in the middle of sending a body that is too large would never learn why.
         """
         self._flush()
         if self.lingering or self._inner.is_closing():

@@ -1,7 +1,7 @@
-"""The threads that read: each with a connection of its own, few running, few waiting, the rest refused.
+"""The threads that read: each with its own connection, few running, few waiting, no more.
 
-A job's client may leave at any time. Its deadline is then cancelled: while the job still waits it is
-dropped, while it runs SQLite's progress handler ends it.
+A job's client may leave at any time. Its deadline is then cancelled: while the job still waits it
+is dropped, while it runs SQLite's progress handler ends it.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class Workers:
             deadline.cancel()
 
     def stop(self, limit: float) -> None:
-        """End the threads, waiting up to `limit` seconds for each; the store closes their readers."""
+        """End the threads, waiting up to `limit` seconds for each; the store closes the readers."""
         for _ in self._threads:
             self._queue.put(None)
         for thread in self._threads:

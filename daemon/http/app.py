@@ -1,4 +1,4 @@
-"""The ASGI application: guards, routing, rights, body, handler, answer; in this order, for every route."""
+"""The ASGI application: guards, route, rights, body, handler, answer; in this order, always."""
 
 from __future__ import annotations
 

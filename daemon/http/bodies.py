@@ -28,7 +28,7 @@ _ESCAPE = re.compile(
 )
 
 
-class ClientGone(Exception):  # noqa: N818 - not an error: nobody is there to be told
+class ClientGone(Exception):
     """The client left before its request was complete."""
 
 

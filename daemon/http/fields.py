@@ -27,7 +27,7 @@ Status = Literal["active", "superseded", "quarantined", "archived"]
 
 
 class Request(BaseModel):
-    """What a client sends: unknown fields are refused, and nothing is converted ("1" is no number)."""
+    """What a client sends: unknown fields are refused, nothing is converted ("1" is no number)."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 

@@ -14,7 +14,7 @@ async def issue(call: Call) -> Answer:
     """A new grant, or with `reuse` a wider one under its old token.
 
     Without namespaces it covers what the checkout's location derives, and the user's own. The
-    location is looked up here, not believed: a client could be told anything by the folder it is in.
+    location is looked up here, not believed: the folder could tell a client anything.
     """
     request = call.body(GrantRequest)
     grants = call.services.grants

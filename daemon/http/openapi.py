@@ -10,8 +10,8 @@ import orjson
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from ... import __version__
 from ...auth import errors as e
+from ..identity import VERSION
 from . import responses
 from .access import Need
 from .answers import Answer
@@ -54,7 +54,7 @@ def describe(routes: Iterable[Route]) -> Json:
         "openapi": "3.1.0",
         "info": {
             "title": "recalld",
-            "version": __version__,
+            "version": VERSION,
             "description": "One memory for every coding agent on a machine.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
@@ -76,7 +76,7 @@ def describe(routes: Iterable[Route]) -> Json:
 
 def errors_of(route: Route) -> tuple[type[e.RecalldError], ...]:
     """Every error the route can answer, each once."""
-    found = [*EVERYWHERE, *route.errors]
+    found: list[type[e.RecalldError]] = [*EVERYWHERE, *route.errors]
     if route.body is not None:
         found += WITH_BODY
     if route.need is not Need.NOBODY:

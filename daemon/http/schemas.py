@@ -77,7 +77,7 @@ class StoreRequest(Request):
     content: Content
     kind: Kind = "note"
     detail: Detail | None = None
-    tags: Tags = []
+    tags: Annotated[Tags, Field(default_factory=list)]
     importance: Importance = 0.5
     namespace: NamespaceName | None = None
     source: Source | None = None
@@ -113,7 +113,7 @@ class ConversationRequest(Request):
 
 
 class EditRequest(Request):
-    """What to change; a field that is absent stays, an explicit null empties it where that is possible."""
+    """What to change; an absent field stays, an explicit null empties it where that is possible."""
 
     content: Content | None = None
     detail: Detail | None = None

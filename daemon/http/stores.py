@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from ...auth.errors import RecalldError
 from ...storage import drafts, turns
@@ -35,9 +35,7 @@ async def store(call: Call) -> Answer:
 
 async def batch(call: Call) -> Answer:
     """Store many memories in one transaction, each accepted or refused for itself."""
-    prepared = [
-        _attempt(lambda item=item: _draft(call, item)) for item in call.body(BatchRequest).items
-    ]
+    prepared = [_draft(call, item) for item in call.body(BatchRequest).items]
     return await write(call, lambda tx: Outcome(200, {"results": _insert_each(tx, prepared, call)}))
 
 
@@ -54,14 +52,11 @@ async def conversation(call: Call) -> Answer:
     return await write(call, job)
 
 
-def _draft(call: Call, item: object) -> Draft:
-    request = validate(StoreRequest, item)
-    return from_request(request, call.access.writable(request.namespace))
-
-
-def _attempt(make: Callable[[], Draft]) -> Draft | RecalldError:
+def _draft(call: Call, item: object) -> Draft | RecalldError:
+    """The item as a draft, or what is wrong with it."""
     try:
-        return make()
+        request = validate(StoreRequest, item)
+        return from_request(request, call.access.writable(request.namespace))
     except RecalldError as error:
         return error
 

@@ -11,8 +11,9 @@ MAX_BYTES = 65_536
 def clean(text: str, field: str = "content") -> str:
     """The text as it is stored: word for word, but NUL becomes U+FFFD.
 
-    SQLite's text functions stop at a NUL. Everything else is kept, bidi marks and control characters
-    too: what reaches a terminal is the client's business. (Lone surrogates were mended on the way in.)
+    SQLite's text functions stop at a NUL. Everything else is kept, bidi marks and control
+    characters too: what reaches a terminal is the client's business. (Lone surrogates were mended
+    on the way in.)
 
     Raises:
         PayloadTooLarge: more than 64 KiB.
