@@ -146,7 +146,7 @@ def uninstall(environ: Mapping[str, str], deadline: Deadline) -> bool:
 
 
 def drift(layout: Layout, environ: Mapping[str, str], argv0: str) -> str:
-    """How the unit on disk or in the manager differs from what `install` would write; or nothing."""
+    """How the unit differs from what `install` would write now; nothing if it does not."""
     text = service.installed(environ)
     if text is None:
         return ""

@@ -56,7 +56,7 @@ def _search_arguments(parser: argparse.ArgumentParser) -> None:
         "--limit", type=options.whole(1, 100), default=10, metavar="N", help="default: 10"
     )
     parser.add_argument(
-        "--offset", type=options.whole(0, 100_000), default=0, metavar="N", help="skip this many"
+        "--offset", type=options.whole(0, 10_000), default=0, metavar="N", help="skip this many"
     )
     options.filters(parser)
 

@@ -1,0 +1,122 @@
+"""One SDK call from its first try to its answer, without I/O: what to send, and what to do next.
+
+`Memory` and `AsyncMemory` run the same loop around it; only how they wait differs.
+"""
+
+from __future__ import annotations
+
+from typing import Generic, TypedDict, TypeVar
+
+import httpx
+
+from ..auth.errors import (
+    DaemonSilent,
+    DaemonUnreachable,
+    GrantElsewhere,
+    RecalldError,
+    Unauthenticated,
+    from_wire,
+)
+from ..auth.record import Record
+from . import access
+from .access import Credentials
+from .anchor import Anchor
+from .deadline import Deadline
+from .documents import document, parse
+from .http1 import quote
+from .operations import Operation
+from .retry import Retries
+
+T = TypeVar("T")
+
+
+class Request(TypedDict):
+    """The arguments of `httpx.Client.request`."""
+
+    method: str
+    url: str
+    content: bytes | None
+    headers: dict[str, str]
+    timeout: float
+
+
+class Attempt(Generic[T]):
+    """The state of one call."""
+
+    def __init__(self, operation: Operation[T], anchor: Anchor, deadline: Deadline) -> None:
+        self._operation = operation
+        self._anchor = anchor
+        self._retries = Retries(repeatable=operation.repeatable)
+        self.deadline = deadline
+        # True once the token turned out to be another folder's; it is renewed once, never in a
+        # loop.
+        self.moved = False
+
+    def request(self, record: Record, found: Credentials) -> Request:
+        """What to send to the daemon of this record."""
+        host = f"[{record.host}]" if ":" in record.host else record.host
+        return {
+            "method": self._operation.method,
+            "url": f"http://{host}:{record.port}{self._operation.target}",
+            "content": self._operation.body,
+            "headers": self._headers(found),
+            "timeout": max(self.deadline.left(), 0.001),
+        }
+
+    def _headers(self, found: Credentials) -> dict[str, str]:
+        told = {"Authorization": f"Bearer {found.token}"}
+        if found.root is not None:
+            told["Recalld-Checkout"] = quote(found.root)
+        if self._operation.key is not None:
+            told["Idempotency-Key"] = self._operation.key
+        if self._operation.body is not None:
+            told["Content-Type"] = "application/json"
+        return told
+
+    def broken(self, error: httpx.TransportError, record: Record) -> None:
+        """The connection failed: returns when the call may be sent again, raises when not."""
+        self._anchor.lose(record)
+        unsent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
+        if self.deadline.over or (isinstance(error, httpx.TimeoutException) and not unsent):
+            raise DaemonSilent(
+                f"The daemon (pid {record.pid}) did not answer within {self.deadline.seconds:g} s"
+                f" (phase request: {self._name}). Log: {self._anchor.layout.log}.",
+                hint="Try again, or run: recalld doctor",
+            ) from error
+        # A connection that was never made carried nothing, so trying again is always safe.
+        if not unsent and not self._retries.after_break():
+            doubt = "" if self._operation.repeatable else " It may have been carried out."
+            raise DaemonUnreachable(
+                f"The connection to the daemon broke during {self._name}.{doubt}",
+                hint="Try again, or run: recalld doctor",
+            ) from error
+
+    def judge(self, answer: httpx.Response, record: Record, found: Credentials) -> float | None:
+        """None for success, or seconds to wait before going round again; raises what is final."""
+        if answer.status_code < 400:
+            return None
+        error = from_wire(parse(answer.content), answer.status_code)
+        if isinstance(error, GrantElsewhere) and not self.moved:
+            self.moved = True
+            return 0.0
+        self.moved = False
+        pause = self._retries.after_refusal(error)
+        if pause is None or self.deadline.left() <= pause:
+            raise _explained(error, found)
+        self._anchor.lose(record)
+        return pause
+
+    def read(self, answer: httpx.Response) -> T:
+        """The model of a successful answer."""
+        return self._operation.read(document(parse(answer.content)))
+
+    @property
+    def _name(self) -> str:
+        return f"{self._operation.method} {self._operation.target.partition('?')[0]}"
+
+
+def _explained(error: RecalldError, found: Credentials) -> RecalldError:
+    """The error with the remedy that fits where the token came from."""
+    if isinstance(error, Unauthenticated):
+        return access.refused(error, found)
+    return error
