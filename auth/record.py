@@ -10,7 +10,7 @@ import json
 import os
 from typing import NamedTuple
 
-from .errors import StorageTrouble
+from .errors import StorageTrouble, UnsafePermissions
 from .paths import Layout, check_private, read_plain, read_private, write_private
 
 API: tuple[int, int] = (1, 1)
@@ -94,7 +94,12 @@ def read(layout: Layout) -> Record | None:
         check_private(layout.run)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    data = read_private(layout.record)
+    try:
+        data = read_private(layout.record)
+    except UnsafePermissions:
+        raise
+    except StorageTrouble:  # longer than any record, or unreadable: a new daemon replaces it
+        raise StaleRecord("the discovery record cannot be read") from None
     if data is None:
         return None
     record = _decode(data)

@@ -6,6 +6,7 @@ path. So the file stays for ever, and its inode is compared after locking and ev
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import time
@@ -32,8 +33,9 @@ class OwnerLock:
         while True:
             fd = _try(path)
             if fd is not None:
-                os.ftruncate(fd, 0)
-                os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
+                with contextlib.suppress(OSError):  # a full disk; the pid is for messages only
+                    os.ftruncate(fd, 0)
+                    os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
                 return cls(path, fd)
             if time.monotonic() >= until:
                 raise AlreadyRunning(
