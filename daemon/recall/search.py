@@ -1,0 +1,95 @@
+"""From analysed question to candidates: every namespace by its shelf, or without one by SQLite."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import apsw
+import numpy as np
+
+from ..deadline import Deadline
+from . import dense, lexical, unshelved
+from .arrays import Flags, Floats
+from .candidates import Candidates, gather
+from .filters import Filter
+from .frequency import Frequencies
+from .lexical import Statistics
+from .query import Query
+from .shelf import Shelf, State
+from .shelves import Opened
+from .terms import token_ids
+
+VECTORS_BEHIND = "vectors_behind"
+
+
+@dataclass
+class Found:
+    """The candidates of all namespaces together, and what could not take part."""
+
+    candidates: Candidates
+    statistics: Statistics
+    degraded: set[str] = field(default_factory=set[str])
+
+
+class Search:
+    """Finds candidates; `space` names the vectors, and is empty without any."""
+
+    def __init__(self, space: str) -> None:
+        self._space = space
+        self._frequencies = Frequencies()
+
+    def run(
+        self,
+        connection: apsw.Connection,
+        opened: Opened,
+        query: Query,
+        question: Floats | None,
+        wanted: Filter,
+        deadline: Deadline,
+    ) -> Found:
+        """The candidates for one question. Raises DeadlineExceeded between its steps."""
+        found = _on_shelves(list(opened.shelves.values()), query, question, wanted, deadline)
+        for name in opened.missing:
+            deadline.check()
+            more = unshelved.search(
+                connection, name, query, question, self._space, wanted, self._frequencies
+            )
+            found = _together(found, Found(more.candidates, more.statistics))
+        return found
+
+
+def _on_shelves(
+    shelves: list[Shelf],
+    query: Query,
+    question: Floats | None,
+    wanted: Filter,
+    deadline: Deadline,
+) -> Found:
+    terms = list(dict.fromkeys(token_ids(query.words)))
+    states = [shelf.state for shelf in shelves]
+    found = [lexical.find(s, state, terms) for s, state in zip(shelves, states, strict=True)]
+    stats = lexical.statistics(states, found, len(terms))
+    parts: list[Candidates] = []
+    behind = False
+    for shelf, state, matches in zip(shelves, states, found, strict=True):
+        words = lexical.score(shelf, state, matches, stats, deadline.check)
+        slots = wanted.slots(shelf, state)
+        if question is None:
+            similarity = np.zeros(state.size, np.float32)
+        else:
+            similarity = dense.similarities(shelf, state, question, deadline.check)
+            behind = behind or _lacks_vectors(shelf, state, slots)
+        parts.append(gather(shelf, state, words, similarity, slots, query.name))
+    candidates = Candidates.joined(parts) if parts else Candidates.none()
+    return Found(candidates, stats, {VECTORS_BEHIND} if behind else set())
+
+
+def _lacks_vectors(shelf: Shelf, state: State, slots: Flags) -> bool:
+    return bool((slots & (shelf.columns.inverse_length[: state.size] == 0)).any())
+
+
+def _together(one: Found, other: Found) -> Found:
+    """Both, with the term weights of the one that had more to look for."""
+    stats = max(one.statistics, other.statistics, key=Statistics.ideal)
+    joined = Candidates.joined([one.candidates, other.candidates])
+    return Found(joined, stats, one.degraded | other.degraded)
