@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import NamedTuple
 
 from ..auth.errors import InvalidRequest, StorageTrouble
@@ -106,6 +107,7 @@ def install(
     if changed:
         _write(path, text)
     if not service.reachable(environ):
+        _link(path)
         note = "The service manager does not answer here; the unit takes effect at the next login."
         return Installed(path, command, changed, False, note)
     # A unit that runs already is restarted by its manager; anything else is asked to leave first.
@@ -140,9 +142,26 @@ def uninstall(environ: Mapping[str, str], deadline: Deadline) -> bool:
     else:
         systemctl(environ, deadline.left(), "disable", "--now", service.UNIT)
     os.unlink(path)
+    with suppress(FileNotFoundError):
+        os.unlink(_wanted(path))
     if sys.platform != "darwin":
         systemctl(environ, _SECONDS, "daemon-reload")
     return True
+
+
+def _wanted(path: str) -> str:
+    """Where systemd looks for what to start at login."""
+    return os.path.join(os.path.dirname(path), "default.target.wants", service.UNIT)
+
+
+def _link(path: str) -> None:
+    """What `systemctl enable` would do, for when there is no manager to ask."""
+    if sys.platform == "darwin":
+        return  # launchd starts whatever lies in the folder
+    wanted = _wanted(path)
+    os.makedirs(os.path.dirname(wanted), exist_ok=True)
+    with suppress(FileExistsError):
+        os.symlink(os.path.join("..", service.UNIT), wanted)
 
 
 def drift(layout: Layout, environ: Mapping[str, str], argv0: str) -> str:

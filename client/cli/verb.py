@@ -39,6 +39,20 @@ class Parser(argparse.ArgumentParser):
         raise InvalidRequest(f"{sentence.rstrip('.')}.", hint=f"Run: {self.prog} --help")
 
 
+class Formatter(argparse.RawDescriptionHelpFormatter):
+    """Help as wide as the terminal; argparse itself imports shutil for that, at every start."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_width())
+
+
+def _width() -> int:
+    try:
+        return min(max(os.get_terminal_size().columns - 2, 40), 100)
+    except OSError:
+        return 80
+
+
 class Context:
     """The process around a verb: environment, deadline, and the daemon once it is needed."""
 
@@ -162,7 +176,7 @@ def parser(name: str, verb: Verb) -> Parser:
         prog=f"recalld {name}",
         description=verb.summary,
         epilog=f"example:\n  {verb.example}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=Formatter,
         allow_abbrev=False,
     )
     verb.arguments(built)

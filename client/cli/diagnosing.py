@@ -1,0 +1,40 @@
+"""`recalld doctor`: check everything, mend nothing, say what to run."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from ...auth.errors import UnsafePermissions
+from ..examination import Check, examine
+from . import terminal
+from .verb import Context, Verb
+
+
+def _no_arguments(parser: argparse.ArgumentParser) -> None:
+    """Nothing but the common options."""
+
+
+def _doctor(context: Context, _args: argparse.Namespace) -> int:
+    found = list(examine(context.layout, context.environ, context.deadline, sys.argv[0]))
+    failed = any(check.state == "failure" for check in found)
+    if context.json:
+        told = {"ok": not failed, "checks": [check._asdict() for check in found]}
+        terminal.say(terminal.as_json(told))
+    else:
+        terminal.table(("check", "state", "seen and remedy"), [_row(check) for check in found])
+    return UnsafePermissions.exit_code if failed else 0
+
+
+def _row(check: Check) -> tuple[str, str, str]:
+    return check.name, check.state, f"{check.seen} {check.fix}".strip()
+
+
+VERBS = {
+    "doctor": Verb(
+        _no_arguments,
+        _doctor,
+        "Check folders, daemon, versions, service and space; exits 78 when something is broken.",
+        "recalld doctor",
+    )
+}

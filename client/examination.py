@@ -1,0 +1,161 @@
+"""What can be wrong with an installation, each as a check that says what it saw and what to run.
+
+Nothing here mends anything or starts anything: looking must be safe at any time.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from ..auth import record
+from ..auth.errors import DaemonUnreachable, RecalldError
+from ..auth.paths import Layout, check_private, quote
+from ..auth.record import StaleRecord
+from . import installation, service
+from .channel import Channel, Request
+from .deadline import Deadline
+from .discovery import Absent, Live, look
+from .documents import Document, count, document, flag, maybe_text, text
+from .stopping import owned
+from .version import VERSION
+
+_LOW_SPACE = 200 * 1024 * 1024
+"""Bytes below which a vacuum, a snapshot or a migration may no longer fit."""
+
+
+class Check(NamedTuple):
+    """One finding: `state` is ok, note, warning or failure; `fix` is what to run."""
+
+    name: str
+    state: str
+    seen: str
+    fix: str = ""
+
+
+def examine(
+    layout: Layout, environ: Mapping[str, str], deadline: Deadline, argv0: str
+) -> Iterator[Check]:
+    """Every check, from the ground up; later ones make sense only when earlier ones are fine."""
+    yield _folder(layout)
+    yield from _files(layout)
+    yield _space(layout)
+    yield _record(layout)
+    found = look(layout, deadline)
+    yield _daemon(found, layout)
+    if isinstance(found, Live):
+        found.wire.close()
+        yield _version(found)
+        yield from _inside(layout, environ, deadline)
+    yield _unit(layout, environ, argv0)
+
+
+def _guarded(name: str, seen: str, look_at: Callable[[], None]) -> Check:
+    """A check that passes unless it raises one of our errors, which carry their own remedy."""
+    try:
+        look_at()
+    except RecalldError as error:
+        return Check(name, "failure", error.message, error.hint or "")
+    except FileNotFoundError as error:
+        return Check(name, "note", f"{error.filename} does not exist yet.", "")
+    return Check(name, "ok", seen)
+
+
+def _folder(layout: Layout) -> Check:
+    return _guarded("data folder", layout.data, lambda: check_private(layout.data))
+
+
+def _files(layout: Layout) -> Iterator[Check]:
+    for path in (layout.run, layout.db, layout.grants, layout.signing_key, layout.log):
+        if os.path.lexists(path):
+            yield _mode(path)
+
+
+def _mode(path: str) -> Check:
+    return _guarded(os.path.basename(path), f"{path} is yours alone.", lambda: check_private(path))
+
+
+def _space(layout: Layout) -> Check:
+    place = layout.data
+    while not os.path.exists(place):
+        place = os.path.dirname(place)
+    free = shutil.disk_usage(place).free
+    seen = f"{free // (1024 * 1024)} MiB are free at {place}."
+    if free < _LOW_SPACE:
+        return Check("disk space", "warning", seen, "Free some space; writes will fail first.")
+    return Check("disk space", "ok", seen)
+
+
+def _record(layout: Layout) -> Check:
+    try:
+        found = record.read(layout)
+    except StaleRecord as error:
+        return Check("record", "warning", f"{error.reason}.", "Run: recalld restart")
+    except RecalldError as error:
+        return Check("record", "failure", error.message, error.hint or "")
+    if found is None:
+        return Check("record", "note", "No daemon has published itself.")
+    return Check("record", "ok", f"pid {found.pid}, port {found.port}, by {found.managed_by}.")
+
+
+def _daemon(found: Live | Absent, layout: Layout) -> Check:
+    if isinstance(found, Live):
+        return Check("daemon", "ok", f"pid {found.record.pid} has proven itself.")
+    if not owned(layout):
+        return Check("daemon", "note", "None is running; the next call starts one.")
+    fix = f"Read {quote(layout.log)}, then run: recalld restart"
+    return Check("daemon", "failure", f"One holds the lock, but {found.reason}.", fix)
+
+
+def _version(found: Live) -> Check:
+    seen = f"The daemon runs recalld {found.hello.version}, this is {VERSION}."
+    if found.hello.stale_code or found.hello.version != VERSION:
+        return Check("version", "warning", seen, "Run: recalld restart")
+    return Check("version", "ok", seen)
+
+
+def _inside(layout: Layout, environ: Mapping[str, str], deadline: Deadline) -> Iterator[Check]:
+    """What only the daemon knows: the state of its store and of its vectors."""
+    channel = Channel(layout, environ, deadline, start=False)
+    try:
+        told = channel.call(Request("GET", "/v1/status", owner=True))
+    except (DaemonUnreachable, RecalldError) as error:
+        yield Check("status", "failure", error.message, error.hint or "")
+        return
+    finally:
+        channel.close()
+    yield _store(told)
+    yield _vectors(told)
+
+
+def _store(told: Document) -> Check:
+    trouble = maybe_text(told, "last_error")
+    seen = f"{count(told, 'memories')} memories in {count(told, 'namespaces')} namespaces."
+    if trouble:
+        return Check("store", "warning", f"{seen} Last error: {trouble}", "Run: recalld logs")
+    return Check("store", "ok", seen)
+
+
+def _vectors(told: Document) -> Check:
+    vectors = document(told.get("embedding"))
+    seen = f"{text(vectors, 'model') or 'no model'}: {text(vectors, 'state')}."
+    if not flag(told, "vectors") or text(vectors, "state") in {"failed", "error"}:
+        return Check("vectors", "warning", f"{seen} Recall uses words only.", "Run: recalld logs")
+    return Check("vectors", "ok", f"{seen} {count(vectors, 'pending')} are still to come.")
+
+
+def _unit(layout: Layout, environ: Mapping[str, str], argv0: str) -> Check:
+    if service.installed(environ) is None:
+        return Check("service", "note", "None is installed; clients start the daemon themselves.")
+    if not service.serves(layout, environ):
+        return Check("service", "note", "One is installed, for another data folder.")
+    wrong = installation.drift(layout, environ, argv0)
+    if wrong:
+        reload = "Run: systemctl --user daemon-reload && recalld restart"
+        fix = reload if "manager" in wrong else "Run: recalld service install"
+        return Check("service", "warning", f"{wrong[:1].upper()}{wrong[1:]}.", fix)
+    name = service.LABEL if sys.platform == "darwin" else service.UNIT
+    return Check("service", "ok", f"{name} is installed and up to date.")
