@@ -56,6 +56,29 @@ class Cli:
         """Run with `--json`, insist on exit code 0, and return the decoded object."""
         return decode(self.ok(*args, "--json", cwd=cwd, stdin=stdin))
 
+    def shell(self, script: str) -> subprocess.CompletedProcess[str]:
+        """Run a shell script that calls `recalld` by its name."""
+        return self._run(["/bin/sh", "-c", script])
+
+    def python(
+        self, program: str, *args: str, env: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a Python program that uses the SDK."""
+        return self._run([sys.executable, "-P", "-c", program, *args], env)
+
+    def _run(
+        self, command: list[str], env: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command,
+            cwd=self.cwd,
+            env=self.env | dict(env or {}),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=TIMEOUT_S,
+        )
+
     def start(
         self, *args: str, cwd: Path | None = None, env: Mapping[str, str] | None = None
     ) -> subprocess.Popen[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 from pathlib import Path
 
@@ -48,7 +47,7 @@ class Daemon:
         """Whether there is a record of a running process."""
         try:
             return processes.exists(self.pid)
-        except (FileNotFoundError, json.JSONDecodeError):
+        except (OSError, ValueError):
             return False
 
     def pids(self) -> list[int]:

@@ -10,6 +10,10 @@ JsonObject: TypeAlias = dict[str, Any]
 
 def decode(text: str | bytes) -> JsonObject:
     """The JSON object in `text`; anything else is a failure."""
-    answer: object = json.loads(text)
-    assert isinstance(answer, dict), answer
-    return cast("JsonObject", answer)
+    return checked(json.loads(text))
+
+
+def checked(value: object) -> JsonObject:
+    """`value`, which must be a JSON object."""
+    assert isinstance(value, dict), value
+    return cast("JsonObject", value)

@@ -10,6 +10,7 @@ from pathlib import Path
 from tests.harness.waiting import eventually
 
 PROC = Path("/proc")
+KILL = signal.SIGKILL
 
 
 def exists(pid: int) -> bool:
