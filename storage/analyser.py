@@ -21,11 +21,14 @@ _DENSE: Final = (
 # Vowel signs of Indic scripts are marks, which Python's \w leaves out: words would fall apart.
 _MARKS: Final = r"\u0300-\u036f\u0900-\u0963\u0971-\u0df3\u0f71-\u0f84"
 _WORD: Final = rf"(?:[^\W{_DENSE}]|[{_MARKS}])+"
-_RUN: Final = re.compile(rf"[{_DENSE}]+|{_WORD}(?:[-./:\\]{_WORD})*")
+# Emoji and dingbats, each a word of its own.
+_EMOJI: Final = r"\u2600-\u27bf\U0001f300-\U0001faff"
+_RUN: Final = re.compile(rf"[{_DENSE}]+|[{_EMOJI}]|{_WORD}(?:[-./:\\]{_WORD})*")
 _DENSE_LETTER: Final = re.compile(rf"[{_DENSE}]")
+_WORD_LETTER: Final = re.compile(_WORD)
 _SEPARATOR: Final = re.compile(r"[-./:\\]")
 # fooBar -> foo Bar, HTTPServer -> HTTP Server, sha256 -> sha 256.
-_PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\dA-Za-z_]+")
+_PART: Final = re.compile(rf"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|(?:[^\W\dA-Za-z_]|[{_MARKS}])+")
 _NOT_WORD: Final = re.compile(r"[\W_]+")
 # Longer chains (URLs, paths) are not looked for as one word.
 _LONGEST_WHOLE: Final = 40
@@ -55,7 +58,9 @@ def _words(run: str) -> tuple[str, ...]:
     """The index words of one run of letters; most runs of a text have been seen before."""
     if run.isascii() and run.isalpha() and (run.islower() or run[1:].islower()):
         return (run.lower(),)
-    return _pairs(run) if _DENSE_LETTER.match(run) else _identifier(run)
+    if _DENSE_LETTER.match(run):
+        return _pairs(run)
+    return _identifier(run) if _WORD_LETTER.match(run) else (run,)
 
 
 def _pairs(run: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 
-from . import migrations
+from . import copies, migrations
 from .connections import open_new
 from .faults import Damaged
 
@@ -55,11 +55,7 @@ def _put_in_place(draft: str, path: str) -> None:
         if error.errno not in _NO_LINKS:
             raise
         os.rename(draft, path)
-    folder = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    copies.sync(os.path.dirname(path))
 
 
 def _size(path: str) -> int | None:

@@ -15,6 +15,7 @@ import apsw
 from . import analyser, namespaces
 from .memories import COLUMNS, Memory, from_row
 from .scope import Scope, identify
+from .stemming import stems
 
 WEIGHTS: Final = (1.0, 0.5, 0.5)
 # From this share of all rows on, the namespace word selects nearly everything and only costs time.
@@ -114,9 +115,7 @@ def document_frequency(connection: apsw.Connection, term: str) -> int:
 
     Walks the word's entries, up to a millisecond for a common one: callers keep a cache.
     """
-    tokenizer = connection.fts5_tokenizer("porter", ["unicode61", "categories", "L* N* Co M*"])
-    stems = tokenizer(term.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False)
-    return min((_documents(connection, str(stem[0])) for stem in stems), default=0)
+    return min((_documents(connection, stem) for stem in stems(term)), default=0)
 
 
 def namespace_word(ns: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from weakref import WeakSet
 
 import apsw
 
@@ -27,6 +28,8 @@ class Reader:
         self._deadline = 0.0
         self._cancelled: Callable[[], bool] = _never
         self._tripped = False
+        self._cursors: WeakSet[apsw.Cursor] = WeakSet()
+        connection.cursor_factory = self._cursor
         connection.set_progress_handler(self._progress, PROGRESS_STEPS)
 
     @contextmanager
@@ -53,8 +56,7 @@ class Reader:
         finally:
             self._cancelled, self._deadline = _never, float("inf")
             self._tripped = False
-            if self.connection.in_transaction:
-                self.connection.execute("ROLLBACK")
+            self._end()
 
     def check(self) -> None:
         """Raise Interrupted if time is up; for long work outside SQLite (between numpy blocks)."""
@@ -64,6 +66,20 @@ class Reader:
     def close(self) -> None:
         """Close the connection; the reader cannot be used again."""
         self.connection.close()
+
+    def _cursor(self, connection: apsw.Connection) -> apsw.Cursor:
+        cursor = apsw.Cursor(connection)
+        self._cursors.add(cursor)
+        return cursor
+
+    def _end(self) -> None:
+        """End the read transaction. A cursor that was not read to its end would outlive a ROLLBACK
+        and hold the WAL back, so those are closed first.
+        """
+        for cursor in list(self._cursors):
+            cursor.close(force=True)
+        if self.connection.in_transaction:
+            self.connection.execute("ROLLBACK")
 
     def _expired(self) -> bool:
         return time.monotonic() >= self._deadline or self._cancelled()

@@ -6,7 +6,7 @@ import os
 
 import apsw
 
-from . import connections, integrity, migrations
+from . import connections, copies, integrity
 from .engine import Store
 from .faults import Damaged, from_sqlite
 
@@ -22,7 +22,7 @@ def create(store: Store, target: str) -> integrity.Report:
         os.unlink(draft)
     source = connections.open_copy(store.path, vectors=store.has_vectors)
     try:
-        migrations.copy_into(source, draft)
+        copies.write(source, draft)
         report = _proven(draft, vectors=store.has_vectors)
         os.replace(draft, target)
     except apsw.Error as error:
@@ -31,7 +31,7 @@ def create(store: Store, target: str) -> integrity.Report:
         source.close()
         if os.path.lexists(draft):
             os.unlink(draft)
-    migrations.sync(os.path.dirname(target))
+    copies.sync(os.path.dirname(target))
     return report
 
 

@@ -11,7 +11,7 @@ import threading
 import apsw
 
 # As in the schema's fts table.
-_UNDERLYING = ["unicode61", "categories", "L* N* Co M*"]
+UNDERLYING = ["unicode61", "categories", "L* N* Co M* So"]
 
 
 class _PerThread(threading.local):
@@ -19,7 +19,7 @@ class _PerThread(threading.local):
 
     def __init__(self) -> None:
         self.connection = apsw.Connection(":memory:")
-        self.tokenizer = self.connection.fts5_tokenizer("porter", _UNDERLYING)
+        self.tokenizer = self.connection.fts5_tokenizer("porter", UNDERLYING)
 
 
 _thread = _PerThread()

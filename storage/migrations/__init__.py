@@ -7,13 +7,13 @@ schema before it or after it. An existing file is copied to `snapshots/` first.
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 import apsw
 
-from ..faults import FullDisk, NewerSchema
+from .. import copies
+from ..faults import NewerSchema
 from . import m0001_initial
 
 # "RCLD": what `file` and we recognise a store by.
@@ -83,36 +83,7 @@ def _snapshot(connection: apsw.Connection, path: str, have: int) -> str:
     """A complete copy in `snapshots/pre-<number>-<time>.db`, on disk before anything changes."""
     folder = os.path.join(os.path.dirname(path), "snapshots")
     os.makedirs(folder, mode=0o700, exist_ok=True)
-    _check_space(connection, folder)
     stamp = str(connection.execute("SELECT strftime('%Y%m%dT%H%M%S', 'now')").get)
     target = os.path.join(folder, f"pre-{have + 1:04d}-{stamp}.db")
-    copy_into(connection, target)
+    copies.write(connection, target)
     return target
-
-
-def copy_into(connection: apsw.Connection, target: str) -> None:
-    """VACUUM INTO a new private file and fsync it; a failure leaves no file. May raise FullDisk."""
-    os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600))
-    try:
-        connection.execute("VACUUM INTO ?", (target,))
-        sync(target)
-        sync(os.path.dirname(target))
-    except BaseException:
-        os.unlink(target)
-        raise
-
-
-def _check_space(connection: apsw.Connection, folder: str) -> None:
-    needed = int(connection.pragma("page_count")) * int(connection.pragma("page_size"))
-    free = shutil.disk_usage(folder).free
-    if free < needed * 1.1:
-        raise FullDisk(f"A copy needs {needed >> 20} MB, but {folder} has {free >> 20} MB left.")
-
-
-def sync(path: str) -> None:
-    """Fsync a file or folder by its path."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -10,8 +10,9 @@ import apsw
 # to disk. Row by row that made a batch five times as slow.
 
 # The tokens are made by storage/analyser.py; the stock tokenizer only splits at blanks, stems
-# English and keeps marks (M*, Indic and Thai vowels). Private-use characters (Co) are letters to
-# it and never come out of the analyser: the namespace token is made of one, so no text forges it.
+# English and keeps marks (M*, Indic and Thai vowels) and emoji (So). Private-use characters (Co)
+# are letters to it and never come out of the analyser: the namespace token is made of one, so no
+# text forges it.
 SCHEMA: Final = """
 CREATE TABLE migrations(number INTEGER PRIMARY KEY, name TEXT NOT NULL, at TEXT NOT NULL) STRICT;
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -82,7 +83,7 @@ CREATE TABLE counters(
 
 CREATE VIRTUAL TABLE fts USING fts5(
   body, ctx, meta, ns, content='', contentless_delete=1,
-  tokenize="porter unicode61 categories 'L* N* Co M*'"
+  tokenize="porter unicode61 categories 'L* N* Co M* So'"
 );
 CREATE VIRTUAL TABLE fts_terms USING fts5vocab(fts, row);
 
