@@ -11,7 +11,12 @@ import os
 from typing import NamedTuple
 
 from ..auth import hello, record
-from ..auth.errors import DaemonUnreachable, ImposterDetected
+from ..auth.errors import (
+    DaemonUnreachable,
+    ImposterDetected,
+    StorageTrouble,
+    UnsafePermissions,
+)
 from ..auth.paths import Layout
 from ..auth.record import Record, StaleRecord
 from . import greeting
@@ -52,6 +57,10 @@ def look(layout: Layout, deadline: Deadline, *, patience: float = HELLO_SECONDS)
         found = record.read(layout)
     except StaleRecord as error:
         return Absent("discovery", error.reason)
+    except UnsafePermissions:
+        raise
+    except StorageTrouble as error:  # absurdly long, or unreadable: to be written over
+        return Absent("discovery", error.message)
     if found is None:
         return Absent("discovery", "no daemon has published itself")
     try:

@@ -112,10 +112,14 @@ def _await(
             continue
         pause = min(pause * 2, _LAST_POLL)
         if (live := appeared()) is not None:
-            child.terminate()  # still waiting for a lock that its rightful owner holds
+            # Ours may have published before its line was read. Any other one holds the lock that
+            # ours still waits for, and must not be succeeded by it after a `recalld stop`.
+            if live.record.pid != child.pid:
+                child.terminate()
             _reap(child)
             return live
-    child.terminate()
+    # Too slow for us, but perhaps in the middle of a migration: it is left to finish, and its wait
+    # for the lock ends by itself.
     _reap(child)
     return None
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, cast
 from ...auth.errors import DiskFull, InvalidRequest, RecalldError, StorageTrouble
 from . import terminal
 from .catalogue import VERBS
+from .streams import as_utf8, open_streams
 
 if TYPE_CHECKING:
     from .verb import Verb
@@ -31,7 +32,8 @@ _USAGE = "usage: recalld VERB [ARGUMENT]… [--json]"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb; the exit code is 0 or that of the error's class."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    open_streams()
+    arguments = [as_utf8(word) for word in (sys.argv[1:] if argv is None else argv)]
     try:
         code = _guarded(arguments)
         sys.stdout.flush()
