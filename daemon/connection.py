@@ -6,6 +6,7 @@ import asyncio
 import logging
 import sys
 from collections import OrderedDict
+from http import HTTPStatus
 from typing import Any, cast
 
 import h11
@@ -15,14 +16,13 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from ..auth.errors import Busy, HeadersTooLarge, MalformedBody, RecalldError, RequestTimeout
+from .http.head import MAX_HEAD
 from .transport import Coalescing
 
-MAX_HEAD = 16 * 1024
-"""Bytes of request line and headers together; ours are below 1 kB."""
 OVERDRAFT = 32
 """Connections accepted beyond the cap, only to be told 429."""
-FRESH = 1.0
-"""Seconds a connection stays safe from eviction: its request may be on the way."""
+FRESH = 0.5
+"""Seconds a silent connection is spared while the overdraft lasts: its request may be on the way."""
 
 log = logging.getLogger("recalld.connection")
 
@@ -63,10 +63,10 @@ class Connections:
         self._idle.pop(connection, None)
 
     def _evict(self, now: float) -> None:
-        oldest = next(iter(self._idle.items()), None)
-        if oldest is not None and now - oldest[1] >= FRESH:
-            del self._idle[oldest[0]]
-            oldest[0].evict()
+        oldest, since = next(iter(self._idle.items()), (None, now))
+        if oldest is not None and (now - since >= FRESH or self.open > self.cap + OVERDRAFT):
+            del self._idle[oldest]
+            oldest.evict()
 
 
 class Connection(H11Protocol):
@@ -176,8 +176,9 @@ class Connection(H11Protocol):
         """Answer without a request: it could not be read."""
         self._broken = True
         body = orjson.dumps(error.to_wire())
+        reason = HTTPStatus(error.status).phrase
         head = (
-            f"HTTP/1.1 {error.status} \r\ncontent-type: application/json\r\n"
+            f"HTTP/1.1 {error.status} {reason}\r\ncontent-type: application/json\r\n"
             f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
         )
         self.transport.write(head.encode("ascii") + body)

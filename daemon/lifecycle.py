@@ -37,6 +37,8 @@ class Lifecycle:
         self.started = time.monotonic()
         self.last_activity = self.started
         self.in_flight = 0
+        self.served = 0
+        """Requests executed so far."""
         self._quiet = asyncio.Event()
         self._quiet.set()
         self._readers: set[asyncio.Timeout] = set()
@@ -91,6 +93,7 @@ class Lifecycle:
             yield
         finally:
             self.in_flight -= 1
+            self.served += 1
             self.last_activity = time.monotonic()
             if not self.in_flight:
                 self._quiet.set()

@@ -13,11 +13,14 @@ from collections.abc import Awaitable, Callable, Generator
 import uvicorn
 from uvicorn._types import ASGI3Application
 
-from .connection import MAX_HEAD, Connection, Connections
+from .connection import Connection, Connections
+from .http.head import MAX_HEAD
 from .settings import Settings
 
 BACKLOG = 2048
 """Clients that may knock at the same moment (measured with 3,000)."""
+ACCEPTS = 64
+"""Connections asyncio accepts before it looks at those it has: its batch size is the backlog."""
 GRACE = 1
 """Seconds connections get to receive the rest of their answers once all work has ended."""
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -64,6 +67,8 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Accept connections, then tell the world."""
         await super().startup(sockets)
+        for listening in sockets or ():
+            listening.listen(BACKLOG)  # create_server has just cut it down to ACCEPTS
         await self._on_listening()
 
     async def main_loop(self) -> None:
@@ -101,7 +106,7 @@ def configure(
         server_header=False,
         date_header=False,
         proxy_headers=False,
-        backlog=BACKLOG,
+        backlog=ACCEPTS,
         timeout_keep_alive=settings.keep_alive_s,
         timeout_graceful_shutdown=GRACE,
         h11_max_incomplete_event_size=MAX_HEAD,

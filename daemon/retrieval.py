@@ -66,7 +66,9 @@ class Retrieval:
     def stop(self) -> None:
         """End the background work; a load under way is left to end with the process."""
         if self._future.done() and self._future.exception() is None:
-            self._future.result().backlog.stop()
+            loaded = self._future.result()
+            loaded.backlog.stop()
+            loaded.recall.close()
 
     def _load(self) -> None:
         try:

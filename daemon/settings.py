@@ -42,7 +42,7 @@ class Settings(BaseModel):
     body_timeout_s: Annotated[float, Field(gt=0, le=600)] = 30.0
     max_body: Annotated[int, Field(ge=1024, le=1 << 30)] = 1 << 20
     max_batch_body: Annotated[int, Field(ge=1024, le=1 << 30)] = 16 << 20
-    max_buffered: Annotated[int, Field(ge=1 << 20, le=1 << 32)] = 64 << 20
+    max_buffered: Annotated[int, Field(ge=1 << 20, le=1 << 32)] = 32 << 20
     """All request bodies being read or worked on together; beyond it senders are told to wait."""
     max_streams: Annotated[int, Field(ge=0, le=4096)] = 64
     heartbeat_s: Annotated[float, Field(gt=0, le=600)] = 15.0

@@ -10,24 +10,32 @@ import time
 
 from ..auth import record
 from ..auth.errors import RecalldError
+from ..storage import idempotency
+from ..storage.timestamps import from_unix_ms
 from .lock import OwnerLock
+from .memory import give_back
 from .notify import Notifier
 from .services import Services
 
-IDEMPOTENCY_S = 86_400
-"""How long an idempotency key is remembered: a client that retries a day later starts anew."""
+KEYS_KEPT_S = 86_400.0
+"""Idempotency keys live this long: a client that retries a day later starts anew."""
+EXPIRY_S = 3600.0
+BURST = 500
+"""Requests since memory was last given back that make it worth doing again."""
 
 log = logging.getLogger("recalld.supervisor")
 
 
 class Supervisor:
-    """Ends the daemon when it is no longer the owner or no longer used; mends its record."""
+    """Ends the daemon when it is no longer the owner or no longer used; keeps it tidy meanwhile."""
 
     def __init__(self, services: Services, lock: OwnerLock, notifier: Notifier) -> None:
         self._services = services
         self._lock = lock
         self._notifier = notifier
         self._last_look = time.time()
+        self._last_expiry = 0.0
+        self._tidied_at = 0
 
     async def watch(self) -> None:
         """Look after everything until draining begins."""
@@ -37,20 +45,23 @@ class Supervisor:
         while not self._services.lifecycle.draining:
             await asyncio.sleep(period)
             self._notifier.alive()
-            self._look()
+            try:
+                self._look()
+                await self._tidy()
+            except Exception:
+                log.exception("looking after the daemon failed")
 
     def _look(self) -> None:
         services = self._services
         if not self._lock.still_ours():
             services.lifecycle.drain("the lock file was replaced or the data folder removed")
-            return
-        if not os.path.isfile(services.layout.db):
+        elif not os.path.isfile(services.layout.db):
             services.lifecycle.drain("memory.db was removed")
-            return
-        self._republish()
-        services.stale_code = services.identity.is_stale()
-        if self._is_idle():
+        elif self._is_idle():
             services.lifecycle.drain("idle")
+        else:
+            self._republish()
+            services.stale_code = services.identity.is_stale()
 
     def _republish(self) -> None:
         """Publish again if somebody deleted or overwrote the record: we hold the lock, not they."""
@@ -80,3 +91,17 @@ class Supervisor:
         if gap or lifecycle.in_flight or services.feed.streams:
             lifecycle.last_activity = time.monotonic()
         return time.monotonic() - lifecycle.last_activity >= limit
+
+    async def _tidy(self) -> None:
+        """Housekeeping, when nothing else is going on."""
+        lifecycle = self._services.lifecycle
+        if lifecycle.in_flight or lifecycle.draining:
+            return
+        if lifecycle.served - self._tidied_at >= BURST:
+            self._tidied_at = lifecycle.served
+            await asyncio.to_thread(give_back)
+        if time.monotonic() - self._last_expiry >= EXPIRY_S:
+            self._last_expiry = time.monotonic()
+            before = from_unix_ms(int((time.time() - KEYS_KEPT_S) * 1000))
+            writer = self._services.store.writer
+            writer.submit(lambda tx: idempotency.expire(tx, before), background=True)

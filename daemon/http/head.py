@@ -12,11 +12,14 @@ from typing import NamedTuple
 from ...auth.errors import (
     ForeignHost,
     ForeignOrigin,
+    HeadersTooLarge,
     InvalidRequest,
     MalformedBody,
     UnsupportedMediaType,
 )
 
+MAX_HEAD = 16 * 1024
+"""Bytes of request line and headers together; ours are below 1 kB."""
 SINGLE = frozenset(
     {b"host", b"authorization", b"content-length", b"content-type", b"recalld-checkout"}
 )
@@ -49,13 +52,18 @@ def read_head(method: str, path: str, query: bytes, headers: Iterable[tuple[byte
     """The head, with headers that must be single checked to be so.
 
     Raises:
+        HeadersTooLarge: over 16 KiB in all.
         InvalidRequest: one of them occurs twice, or the length is said in two ways.
     """
     found: dict[bytes, bytes] = {}
+    size = len(path) + len(query)
     for name, value in headers:
+        size += len(name) + len(value) + 4
         if name in found and name in SINGLE:
             raise InvalidRequest(f"The header {name.decode('ascii')} occurs twice.")
         found[name] = value
+    if size > MAX_HEAD:  # h11 bounds only a head that comes in pieces
+        raise HeadersTooLarge(f"The request head is larger than {MAX_HEAD} bytes.")
     if b"content-length" in found and b"transfer-encoding" in found:
         raise InvalidRequest("Content-Length and Transfer-Encoding exclude each other.")
     return Head(method, path, query, found)

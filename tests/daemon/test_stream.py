@@ -1,0 +1,93 @@
+"""The change feed: own namespaces only, in order, alive, and ended when the daemon drains."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.daemon import raw
+from tests.daemon.conftest import Starter
+from tests.daemon.started import Started
+from tests.harness.http import Http
+from tests.harness.jsontypes import JsonObject, decode
+from tests.harness.waiting import eventually
+
+
+@contextlib.contextmanager
+def following(client: Http, query: str = "") -> Iterator[socket.socket]:
+    """An open stream."""
+    token = f"Authorization: Bearer {client.token}"
+    with raw.connect(client.port) as stream:
+        stream.sendall(raw.head(client.port, "GET", f"/v1/stream{query}", token))
+        first = stream.recv(4096)
+        assert first.startswith(b"HTTP/1.1 200"), first
+        assert b"text/event-stream" in first
+        while b": connected" not in first:
+            first += stream.recv(4096)
+        yield stream
+
+
+def events(stream: socket.socket, number: int) -> list[JsonObject]:
+    """The next so many change events."""
+    got = b""
+    while got.count(b"event: change") < number or not got.endswith(b"\n\n\r\n"):
+        part = stream.recv(4096)
+        assert part, got
+        got += part
+    lines = [line for line in got.split(b"\n") if line.startswith(b"data: ")]
+    return [decode(line.removeprefix(b"data: ")) for line in lines]
+
+
+def test_changes_arrive_in_order(client: Http) -> None:
+    """Store, edit and forget are told with id, operation, namespace and version."""
+    with following(client) as stream:
+        ulid = client.store("watched")
+        client.call("PATCH", f"/v1/memories/{ulid}", {"content": "edited"})
+        client.call("DELETE", f"/v1/memories/{ulid}")
+        told = events(stream, 3)
+    assert [(e["id"], e["op"], e["version"]) for e in told] == [
+        (ulid, "upsert", 1), (ulid, "upsert", 2), (ulid, "remove", 3),
+    ]  # fmt: skip
+    assert told[0]["namespace"].startswith("project:")
+
+
+def test_other_namespaces_are_not_told(served: Started, client: Http, tmp_path: Path) -> None:
+    """A stream tells of its grant's namespaces, and of nothing else."""
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / ".git").mkdir()
+    other = Http(served.port, token=served.grant(namespaces={"org:other": "editor"})["token"])
+    with following(client) as stream:
+        other.store("not for you")
+        mine = client.store("for you")
+        assert [e["id"] for e in events(stream, 1)] == [mine]
+
+
+def test_a_quiet_stream_shows_that_it_lives(start: Starter, tmp_path: Path) -> None:
+    """Heartbeat comments come in between, and a client that left is noticed."""
+    daemon = start(heartbeat_s=0.1).ready()
+    client = daemon.client(tmp_path)
+    with following(client) as stream:
+        assert b": still here" in stream.recv(4096)
+        assert client.get("/v1/status").json["streams"] == 1
+    eventually(lambda: client.get("/v1/status").json["streams"] == 0)
+
+
+def test_streams_are_limited(start: Starter, tmp_path: Path) -> None:
+    """Beyond the limit a stream is refused with 429 and a reason, before it has begun."""
+    daemon = start(max_streams=1).ready()
+    client = daemon.client(tmp_path)
+    with following(client):
+        reply = client.get("/v1/stream")
+        assert (reply.status, reply.code) == (429, "busy")
+
+
+def test_draining_ends_streams(start: Starter, tmp_path: Path) -> None:
+    """At SIGTERM a stream ends properly, so its client knows to connect anew."""
+    daemon = start().ready()
+    with following(daemon.client(tmp_path)) as stream:
+        daemon.signal()
+        rest = b"".join(iter(lambda: stream.recv(4096), b""))
+    assert rest.endswith(b"0\r\n\r\n")
+    assert daemon.exit_code() == 0
