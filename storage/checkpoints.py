@@ -44,9 +44,10 @@ class Checkpoints:
             self._passive()
 
     def finish(self) -> None:
-        """Empty the WAL before the connection closes; readers still open only delay that."""
+        """Empty the WAL before the connection closes, and let the close remove it."""
         self._not_before = 0.0
         self._truncate()
+        self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
 
     def _committed(self, _connection: apsw.Connection, _name: str, pages: int) -> int:
         self._log_bytes = pages * PAGE_BYTES

@@ -27,8 +27,13 @@ def require_sqlite(version: str) -> None:
 
 
 def open_writer(path: str, *, vectors: bool) -> tuple[apsw.Connection, bool]:
-    """The writing connection, and whether vector search could be loaded into it."""
+    """The writing connection, and whether vector search could be loaded into it.
+
+    Closing it leaves the WAL alone, so that a store found damaged keeps every byte; the writer
+    empties the WAL itself when all is well.
+    """
     connection = _open(path, apsw.SQLITE_OPEN_READWRITE)
+    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     connection.pragma("journal_mode", "wal")
     connection.pragma("synchronous", "full")
     connection.pragma("cache_size", -WRITER_CACHE_KB)

@@ -27,6 +27,7 @@ class Store:
         self.path = path
         self.writer = writer
         self.has_vectors = has_vectors
+        self._inode = _inode(path)
         self._readers: list[Reader] = []
         self._lock = threading.Lock()
 
@@ -73,6 +74,15 @@ class Store:
             self._readers.append(reader)
         return reader
 
+    def check(self) -> None:
+        """Raise Damaged if memory.db was replaced, removed or overwritten under the running store.
+
+        SQLite itself would not notice for as long as it has the pages it needs in memory.
+        """
+        if _inode(self.path) != self._inode:
+            raise Damaged("memory.db was moved or replaced while it was in use.")
+        integrity.header(self.path)
+
     def wal_bytes(self) -> int:
         """Size of the WAL file in bytes."""
         return wal_bytes(self.path + "-wal")
@@ -85,6 +95,9 @@ class Store:
             reader.close()
         self.writer.close()
 
-    def data_folder(self) -> str:
-        """The folder memory.db lies in."""
-        return os.path.dirname(self.path)
+
+def _inode(path: str) -> int | None:
+    try:
+        return os.lstat(path).st_ino
+    except FileNotFoundError:
+        return None

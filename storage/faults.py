@@ -12,6 +12,7 @@ StorageFault
 |- ForeignRow      the memory was written under another grant and only own rows may change
 |- NothingToUndo   the memory is at its first version
 |- KeyReused       the idempotency key belongs to another request
+|- NoVectors       the vector extension could not be loaded
 |- Invalid         a value no row may hold
 `- UnsafePlace     the file or its folder is not ours alone, or lies where locks do not work
 """
@@ -78,6 +79,10 @@ class NothingToUndo(StorageFault):
 
 class KeyReused(StorageFault):
     """The idempotency key was used before for a different request."""
+
+
+class NoVectors(StorageFault):
+    """The vector extension could not be loaded; vectors can be neither written nor searched."""
 
 
 class Invalid(StorageFault):

@@ -82,12 +82,12 @@ def match(
     wanted = _expression(terms, require_all)
     if not (found and wanted):
         return []
-    if _covers(connection, found):
+    share = _share(connection, found)
+    if share >= _WHOLE_STORE:
         # Nearly the whole store: search without the word, then keep what lies in the scope.
-        wide = limit + limit // 4
-        bindings = (*weights, wanted, wide, json.dumps(found))
+        bindings = (*weights, wanted, limit + limit // 4, json.dumps(found))
         hits = _scores(connection.execute(_MATCH_JOINED, bindings))
-        if len(hits) >= limit or len(hits) == wide:
+        if share == 1.0 or len(hits) >= limit:
             return hits[:limit]
     words = " OR ".join(_quote(namespace_word(ns)) for ns in found)
     bindings_narrow = (*weights, f"({words}) AND ({wanted})", limit)
@@ -181,10 +181,10 @@ def _quote(term: str) -> str:
     return '"' + term.replace('"', '""').replace("\0", " ") + '"'
 
 
-def _covers(connection: apsw.Connection, found: Sequence[int]) -> bool:
+def _share(connection: apsw.Connection, found: Sequence[int]) -> float:
+    """What part of the store's memories lies in these namespaces, 0 to 1."""
     rows = namespaces.sizes(connection)
-    total = sum(rows.values())
-    return total > 0 and sum(rows.get(ns, 0) for ns in found) >= total * _WHOLE_STORE
+    return sum(rows.get(ns, 0) for ns in found) / max(1, sum(rows.values()))
 
 
 def _scores(rows: apsw.Cursor) -> list[tuple[int, float]]:

@@ -30,15 +30,7 @@ def probe(path: str) -> None:
 
     Raises Damaged if it is no store of ours, NewerSchema if it is ahead of this code.
     """
-    frozen = connections.open_frozen(path)
-    try:
-        application = int(frozen.pragma("application_id"))
-    except (apsw.CorruptError, apsw.NotADBError) as error:
-        raise Damaged(f"memory.db is damaged: {error}.") from error
-    finally:
-        frozen.close()
-    if application != migrations.APPLICATION_ID:
-        raise Damaged("memory.db is an SQLite file, but not one of recalld's.")
+    header(path)
     careful = connections.open_careful(path)
     try:
         found, newest = migrations.version(careful), migrations.STEPS[-1].number
@@ -46,6 +38,20 @@ def probe(path: str) -> None:
         careful.close()
     if found > newest:
         raise NewerSchema(found, newest)
+
+
+def header(path: str) -> None:
+    """Raise Damaged unless the file on disk begins like a store of ours."""
+    try:
+        frozen = connections.open_frozen(path)
+        try:
+            application = int(frozen.pragma("application_id"))
+        finally:
+            frozen.close()
+    except apsw.Error as error:
+        raise Damaged(f"memory.db cannot be read: {error}.") from error
+    if application != migrations.APPLICATION_ID:
+        raise Damaged("memory.db is an SQLite file, but not one of recalld's.")
 
 
 def quick(connection: apsw.Connection) -> None:

@@ -1,7 +1,8 @@
 """Vectors of the memories, per embedding space: one vec0 table each, written with the rows.
 
 A space is a model with its dimension and prefix. Vectors are int8, compared by cosine, and
-partitioned by namespace. All of it is optional: without the extension everything here is empty.
+partitioned by namespace. All of it is optional: without the extension nothing can be written or
+searched here, what is stored can still be loaded, and vectors that went stale go once it is back.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Final, NamedTuple
 import apsw
 
 from . import namespaces
+from .faults import NoVectors
 from .scope import Scope, identify
 from .transaction import Change, Transaction
 
@@ -58,7 +60,10 @@ class Item(NamedTuple):
 
 
 def ensure_space(tx: Transaction, name: str, model: str, dim: int, prefix: str = "") -> Space:
-    """The space of this name, made on first use. Raises ValueError if it is another model's."""
+    """The space of this name, made on first use.
+
+    Raises ValueError if it is another model's, NoVectors if it cannot be made.
+    """
     known = find_space(tx.connection, name)
     if known is not None:
         if (known.model, known.dim, known.prefix) != (model, dim, prefix):
@@ -71,11 +76,14 @@ def ensure_space(tx: Transaction, name: str, model: str, dim: int, prefix: str =
         (name, model, dim, prefix, tx.now),
     )
     space = Space(tx.connection.last_insert_rowid(), name, model, dim, prefix)
-    tx.connection.execute(
-        f"CREATE VIRTUAL TABLE {space.table} USING vec0(rid INTEGER PRIMARY KEY, "
-        f"ns INTEGER PARTITION KEY, embedding int8[{dim}] distance_metric=cosine, "
-        f"chunk_size={CHUNK_ROWS})"
-    )
+    try:
+        tx.connection.execute(
+            f"CREATE VIRTUAL TABLE {space.table} USING vec0(rid INTEGER PRIMARY KEY, "
+            f"ns INTEGER PARTITION KEY, embedding int8[{dim}] distance_metric=cosine, "
+            f"chunk_size={CHUNK_ROWS})"
+        )
+    except apsw.SQLError as error:
+        raise _without_module(error) from error
     return space
 
 
@@ -121,8 +129,7 @@ def remove(connection: apsw.Connection, rid: int) -> None:
         try:
             connection.execute(f"DELETE FROM {space.table} WHERE rid = ?", (rid,))  # noqa: S608  # our own name
         except apsw.SQLError as error:
-            if "no such module" not in str(error):
-                raise
+            _without_module(error)
             # This time the extension did not load: remember what it would have deleted.
             connection.execute("INSERT OR IGNORE INTO stale_vectors(rid) VALUES (?)", (rid,))
 
@@ -143,18 +150,13 @@ def nearest(
 ) -> list[tuple[int, float]]:
     """The rows of the scope nearest to the query (`dim` bytes): (row id, cosine distance).
 
-    `k` is clamped to 1..4096.
+    `k` is clamped to 1..4096. Raises NoVectors without the extension; `load` works even then.
     """
     wanted = max(1, min(k, MOST_NEIGHBOURS))
     found: list[tuple[int, float]] = []
     for ns in identify(connection, scope):
         # One namespace at a time: with several, vec0 would answer with k of each anyway.
-        rows = connection.execute(
-            f"SELECT rid, distance FROM {space.table} "  # noqa: S608  # our own name
-            "WHERE embedding MATCH vec_int8(?) AND k = ? AND ns = ?",
-            (query, wanted, ns),
-        )
-        found += [(int(rid), float(distance)) for rid, distance in rows]
+        found += _neighbours(connection, space, ns, query, wanted)
     found.sort(key=lambda hit: hit[1])
     return found[:wanted]
 
@@ -206,6 +208,27 @@ def pending_count(connection: apsw.Connection, space: Space) -> int:
     """How many rows have no vector in this space. Cheap: vectors are never without their row."""
     have = int(connection.execute(f"SELECT count(*) FROM {space.table}_rowids").get)  # noqa: S608  # our own name
     return max(0, sum(namespaces.sizes(connection).values()) - have)
+
+
+def _neighbours(
+    connection: apsw.Connection, space: Space, ns: int, query: bytes, k: int
+) -> list[tuple[int, float]]:
+    try:
+        rows = connection.execute(
+            f"SELECT rid, distance FROM {space.table} "  # noqa: S608  # our own name
+            "WHERE embedding MATCH vec_int8(?) AND k = ? AND ns = ?",
+            (query, k, ns),
+        )
+    except apsw.SQLError as error:
+        raise _without_module(error) from error
+    return [(int(rid), float(distance)) for rid, distance in rows]
+
+
+def _without_module(error: apsw.SQLError) -> NoVectors:
+    """The fault to raise if the extension is what was missing; any other error goes on."""
+    if "no such module" not in str(error):
+        raise error
+    return NoVectors("The vector extension could not be loaded.")
 
 
 def _unpack(

@@ -68,7 +68,6 @@ CREATE TABLE versions(
   signature BLOB NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX versions_by_memory ON versions(ulid, version);
-CREATE INDEX versions_by_chain ON versions(ns, id);
 CREATE TABLE chain_heads(
   ns INTEGER PRIMARY KEY, hash BLOB NOT NULL, length INTEGER NOT NULL
 ) STRICT;

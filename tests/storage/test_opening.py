@@ -34,11 +34,11 @@ def _companions(path: Path) -> list[Path]:
 
 
 def _digests(folder: Path) -> dict[str, str]:
-    """What lies in the folder, but for the WAL index, which holds no data."""
+    """What lies in the folder, but for an empty WAL and the WAL index, which hold no data."""
     return {
         file.name: hashlib.sha256(file.read_bytes()).hexdigest()
         for file in folder.iterdir()
-        if file.is_file() and not file.name.endswith("-shm")
+        if file.is_file() and file.stat().st_size and not file.name.endswith("-shm")
     }
 
 
@@ -194,6 +194,16 @@ def test_a_cut_file_is_refused(place: Path) -> None:
     assert isinstance(_refused(place), Damaged)
 
 
+def test_a_cut_file_beside_its_wal_is_refused(place: Path) -> None:
+    """The WAL of a damaged store is neither copied into it nor removed."""
+    _crashed(place)
+    other = apsw.Connection(str(place))
+    other.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    other.execute("DROP TABLE chain_heads")
+    other.close()
+    assert isinstance(_refused(place), Damaged)
+
+
 def test_a_lost_table_is_refused(place: Path) -> None:
     """A store without one of its tables is not served as a smaller one."""
     Opened(place).close()
@@ -237,6 +247,22 @@ def test_a_crash_before_the_draft_is_unlinked_is_overcome(
     os.link(place, f"{place}.new")
     assert reopen().get(ulid).content == "kept"
     assert place.stat().st_nlink == 1
+
+
+@pytest.mark.parametrize("harm", ["overwritten", "replaced", "removed"])
+def test_harm_done_to_a_running_store_is_noticed(opened: Opened, harm: str) -> None:
+    """A file overwritten, replaced or removed under a running store does not pass its check."""
+    opened.note("kept")
+    opened.store.check()
+    if harm == "overwritten":
+        with opened.path.open("r+b") as file:
+            file.write(b"garbage " * 1000)
+    else:
+        opened.path.unlink()
+    if harm == "replaced":
+        opened.path.write_bytes(b"")
+    with pytest.raises(Damaged):
+        opened.store.check()
 
 
 def test_the_store_works_without_vectors(place: Path) -> None:

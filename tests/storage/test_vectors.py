@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from recalld.storage import integrity, vectors
+from recalld.storage.faults import NoVectors
 from recalld.storage.scope import Scope
 from recalld.storage.transaction import Change
 from recalld.storage.vectors import Item, Pending, Space
@@ -161,6 +162,11 @@ def test_nothing_goes_stale_without_the_extension(
     opened.close()
     bare = Opened(place, vectors=False)
     bare.edit(changed, content="row 9")
+    with pytest.raises(NoVectors):
+        bare.read(lambda c: vectors.nearest(c, space, SCOPE, _vector(1), 3))
+    with pytest.raises(NoVectors):
+        bare.write(lambda tx: vectors.ensure_space(tx, "another", "m", DIM))
+    assert bare.read(vectors.spaces) == [space]
     bare.forget(gone)
     bare.close()
     opened = reopen()

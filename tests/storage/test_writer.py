@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future, wait
 
@@ -221,3 +222,17 @@ def test_the_wal_stays_small(opened: Opened) -> None:
             ]
         )
     assert opened.store.wal_bytes() < 24 << 20
+
+
+def test_the_wal_shrinks_once_a_long_reader_ends(opened: Opened) -> None:
+    """A reader that stays in one block holds the WAL back only for as long as it stays."""
+    with opened.reader.until(time.monotonic() + PATIENCE) as connection:
+        connection.execute("SELECT count(*) FROM memories").fetchall()
+        for number in range(20):
+            text = f"{number} " + "word " * 200_000
+            opened.write(lambda tx, t=text: drafts.insert(tx, _insert(t), by="grant"))  # type: ignore[misc]  # t is bound
+        assert opened.store.wal_bytes() > 16 << 20
+    end = time.monotonic() + PATIENCE
+    while opened.store.wal_bytes() > 16 << 20 and time.monotonic() < end:
+        time.sleep(0.02)
+    assert opened.store.wal_bytes() <= 16 << 20
