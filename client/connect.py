@@ -27,8 +27,10 @@ def connect(
     daemon reported.
     """
     found = look(layout, deadline)
-    if isinstance(found, Live) and not too_old(found):
-        return found
+    if isinstance(found, Live):
+        if not too_old(found):
+            return found
+        found.wire.close()
     if not start:
         raise _refused(found, layout)
     from .starting import Starting  # locks and processes: only a cold start pays for them
@@ -55,7 +57,6 @@ def too_old(live: Live) -> bool:
 
 def _refused(found: Live | Absent, layout: Layout) -> DaemonUnreachable:
     if isinstance(found, Live):
-        found.wire.close()
         return DaemonUnreachable(
             f"The daemon (recalld {found.hello.version}) is too old for this client.",
             hint="Run: recalld restart",

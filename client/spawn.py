@@ -102,8 +102,10 @@ def _await(
 ) -> Live | None:
     line = b""
     pause = _FIRST_POLL
+    poll = select.poll()  # not select(): an SDK's process may have more than 1,024 files open
+    poll.register(ready)
     while not deadline.over:
-        if select.select([ready], [], [], deadline.within(pause))[0]:
+        if poll.poll(deadline.within(pause) * 1000):
             piece = os.read(ready, 4096)
             line += piece
             if not piece or line.endswith(b"\n") or len(line) > _LINE_LIMIT:

@@ -48,8 +48,10 @@ class Starting:
         pause = 0.02
         while not self._deadline.over:
             live = self._round()
-            if live is not None and not too_old(live):
-                return live
+            if live is not None:
+                if not too_old(live):
+                    return live
+                live.wire.close()
             time.sleep(self._deadline.within(pause))
             pause = min(pause * 2, 1.0)
         raise silent(self._layout, self._deadline, self._last, None)
@@ -96,7 +98,8 @@ class Starting:
         if changed is None or (changed == self._seen and now - self._looked_at < _LOOK_AGAIN):
             return None
         live = self._look(_IMPATIENT)
-        if live is None or too_old(live):
+        if live is not None and too_old(live):
+            live.wire.close()
             return None
         return live
 
