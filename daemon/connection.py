@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
+import time
 from collections import OrderedDict
 from http import HTTPStatus
 from typing import Any, cast
@@ -19,10 +20,10 @@ from ..auth.errors import Busy, HeadersTooLarge, MalformedBody, RecalldError, Re
 from .http.head import MAX_HEAD
 from .transport import Coalescing
 
-OVERDRAFT = 32
+OVERDRAFT = 16
 """Connections accepted beyond the cap, only to be told 429."""
 FRESH = 0.5
-"""Seconds a silent connection is spared while the overdraft lasts: its request may be on the way."""
+"""Seconds a silent connection is spared, while the overdraft lasts: its request may be coming."""
 
 log = logging.getLogger("recalld.connection")
 
@@ -33,25 +34,38 @@ class Connections:
     def __init__(self, cap: int, head_timeout: float) -> None:
         self.cap = cap
         self.head_timeout = head_timeout
-        self.open = 0
+        self._open: set[Connection] = set()
         self._idle: OrderedDict[Connection, float] = OrderedDict()
 
-    def is_full(self) -> bool:
-        """Whether one more is too many even after giving up the longest idle one."""
+    @property
+    def open(self) -> int:
+        """Connections that are open and not being closed to make room."""
+        return len(self._open)
+
+    def over(self) -> bool:
+        """Whether there are more than the cap right now."""
+        return self.open > self.cap
+
+    def is_full(self, now: float) -> bool:
+        """Whether there are too many even without those that have been idle for a while."""
+        self._evict(now)
         return self.open > self.cap
 
     def admit(self, connection: Connection, now: float) -> bool:
-        """Count a new connection, evicting the longest idle one if need be; False: hang up."""
-        self.open += 1
-        if self.open > self.cap:
-            self._evict(now)
+        """Count a new connection, making room if need be; False: there is none, hang up."""
+        self._open.add(connection)
+        self._evict(now)
+        if self.open > self.cap + OVERDRAFT and not self._evict_one():
+            self._open.discard(connection)
+            return False
         self._idle[connection] = now
-        return self.open <= self.cap + OVERDRAFT
+        return True
 
     def idle(self, connection: Connection, now: float) -> None:
         """The connection waits for its next request."""
-        self._idle[connection] = now
-        self._idle.move_to_end(connection)
+        if connection in self._open:
+            self._idle[connection] = now
+            self._idle.move_to_end(connection)
 
     def busy(self, connection: Connection) -> None:
         """The connection has a request being answered and must not be evicted."""
@@ -59,14 +73,23 @@ class Connections:
 
     def forget(self, connection: Connection) -> None:
         """The connection is closed."""
-        self.open -= 1
+        self._open.discard(connection)
         self._idle.pop(connection, None)
 
     def _evict(self, now: float) -> None:
-        oldest, since = next(iter(self._idle.items()), (None, now))
-        if oldest is not None and (now - since >= FRESH or self.open > self.cap + OVERDRAFT):
-            del self._idle[oldest]
-            oldest.evict()
+        """Close the longest idle connections until the rest fits; fresh ones are spared."""
+        while self.open > self.cap and self._idle:
+            if now - next(iter(self._idle.values())) < FRESH:
+                return
+            self._evict_one()
+
+    def _evict_one(self) -> bool:
+        if not self._idle:
+            return False
+        connection, _ = self._idle.popitem(last=False)
+        self._open.discard(connection)
+        connection.evict()
+        return True
 
 
 class Connection(H11Protocol):
@@ -187,6 +210,6 @@ class Connection(H11Protocol):
 
 def over_the_cap(connections: Connections) -> Busy | None:
     """The refusal for a request that arrives while there are too many connections."""
-    if connections.is_full():
+    if connections.is_full(time.monotonic()):
         return Busy("Too many connections are open.", retry_after_ms=500)
     return None

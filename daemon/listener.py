@@ -19,7 +19,7 @@ from .settings import Settings
 
 BACKLOG = 2048
 """Clients that may knock at the same moment (measured with 3,000)."""
-ACCEPTS = 64
+ACCEPTS = 16
 """Connections asyncio accepts before it looks at those it has: its batch size is the backlog."""
 GRACE = 1
 """Seconds connections get to receive the rest of their answers once all work has ended."""

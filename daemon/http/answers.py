@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import NamedTuple
 
 import orjson
@@ -13,12 +13,12 @@ JSON = b"application/json"
 
 
 class Answer(NamedTuple):
-    """A response: status, body, extra headers (lower-case), or a stream instead of a body."""
+    """A response: status, body, extra headers (lower-case), for a stream what follows the body."""
 
     status: int
     body: bytes = b""
     headers: tuple[tuple[bytes, bytes], ...] = ()
-    stream: AsyncIterator[bytes] | None = None
+    stream: AsyncGenerator[bytes] | None = None
 
 
 def reply(content: object, status: int = 200) -> Answer:

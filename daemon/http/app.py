@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import logging
 from urllib.parse import parse_qsl
@@ -167,15 +168,17 @@ async def _send(
     if streaming or _must_close(answer, services, scope):
         headers.append((b"connection", b"close"))
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": answer.body, "more_body": streaming})
     if answer.stream is not None:
-        async for part in answer.stream:
-            await send({"type": "http.response.body", "body": part, "more_body": True})
-    await send({"type": "http.response.body", "body": answer.body, "more_body": False})
+        async with contextlib.aclosing(answer.stream) as stream:
+            async for part in stream:
+                await send({"type": "http.response.body", "body": part, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 def _must_close(answer: Answer, services: Services, scope: HTTPScope) -> bool:
     """Whether the connection is of no more use: its input was not read, or we are leaving."""
-    if services.lifecycle.draining or services.connections.is_full():
+    if services.lifecycle.draining or services.connections.over():
         return True
     unread = any(name in (b"content-length", b"transfer-encoding") for name, _ in scope["headers"])
     return unread and answer.status in (400, 401, 403, 404, 405, 408, 413, 415, 421, 429, 431)

@@ -17,7 +17,9 @@ from .schemas import StreamQuery
 async def stream(call: Call) -> Answer:
     """Every change of the readable namespaces from now on, until either side ends it."""
     reach = call.access.readable(call.query(StreamQuery).namespace)
-    return Answer(200, stream=_events(call, reach))
+    events = _events(call, reach)
+    # The first event opens the subscription: when there is no room for it, the answer can say so.
+    return Answer(200, await anext(events), stream=events)
 
 
 async def _events(call: Call, reach: Scope) -> AsyncGenerator[bytes]:

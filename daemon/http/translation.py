@@ -19,6 +19,7 @@ TABLE: dict[type[faults.StorageFault], type[errors.RecalldError]] = {
     faults.NothingToUndo: errors.Conflict,
     faults.KeyReused: errors.IdempotencyMismatch,
     faults.Invalid: errors.InvalidRequest,
+    faults.NoVectors: errors.StorageTrouble,
     faults.UnsafePlace: errors.UnsafePermissions,
 }
 

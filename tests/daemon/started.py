@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import resource
 import select
 import signal
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 
 from tests.harness import processes
@@ -17,16 +15,14 @@ from tests.harness.http import Http
 from tests.harness.jsontypes import JsonObject, decode
 
 START_S = 20.0
+LIMITED = 'ulimit -n "$1" && shift && exec "$@"'
 
 
 class Started(Daemon):
     """`python -P -m recalld.daemon` with a ready pipe and settings from the environment."""
 
     def __init__(
-        self,
-        data: Path,
-        *arguments: str,
-        **settings: object,
+        self, data: Path, *arguments: str, limit_files: int | None = None, **settings: object
     ) -> None:
         super().__init__(data)
         read, write = os.pipe()
@@ -37,13 +33,14 @@ class Started(Daemon):
             name if name.isupper() else f"RECALLD_{name.upper()}": str(value)
             for name, value in settings.items()
         }
+        module = ["-m", "recalld.daemon", "--ready-fd", str(write)]
+        limited = [] if limit_files is None else ["sh", "-c", LIMITED, "sh", str(limit_files)]
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "recalld.daemon", "--ready-fd", str(write), *arguments],
+            [*limited, sys.executable, "-P", *module, *arguments],
             env=environ,
             pass_fds=(write,),
             cwd="/",
             start_new_session=True,
-            preexec_fn=None if limit_files is None else partial(_limit_files, limit_files),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -90,8 +87,3 @@ class Started(Daemon):
         if self._ready >= 0:
             os.close(self._ready)
             self._ready = -1
-
-
-def _limit_files(number: int) -> None:
-    """In the new process: no more descriptors than this, and no way to raise it."""
-    resource.setrlimit(resource.RLIMIT_NOFILE, (number, number))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 from tests.daemon import raw
@@ -16,7 +16,7 @@ from tests.harness.waiting import eventually
 
 
 @contextlib.contextmanager
-def following(client: Http, query: str = "") -> Iterator[socket.socket]:
+def following(client: Http, query: str = "") -> Generator[socket.socket]:
     """An open stream."""
     token = f"Authorization: Bearer {client.token}"
     with raw.connect(client.port) as stream:
