@@ -25,7 +25,8 @@ class Checkpoints:
         self._connection = connection
         self._wal = connection.filename + "-wal"
         self._log_bytes = 0
-        self._pending = False
+        # A crash may have left a WAL behind: copy it at the first quiet moment.
+        self._pending = True
         self._next_passive = PASSIVE_BYTES
         self._not_before = 0.0
         connection.set_wal_hook(self._committed)

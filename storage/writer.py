@@ -173,6 +173,8 @@ class Writer:
 
     def _commit(self, members: list[_Job[object]]) -> None:
         try:
+            if self._damage is not None:
+                raise self._damage
             self._connection.execute("BEGIN IMMEDIATE")
             transaction = self._begin()
             members = self._execute(members, transaction)

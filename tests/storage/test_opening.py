@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -247,6 +249,23 @@ def test_a_crash_before_the_draft_is_unlinked_is_overcome(
     os.link(place, f"{place}.new")
     assert reopen().get(ulid).content == "kept"
     assert place.stat().st_nlink == 1
+
+
+def test_checking_a_running_store_keeps_its_locks(opened: Opened) -> None:
+    """Another process that opens and closes the file afterwards still sees it in use.
+
+    Were the locks dropped by the check's own closing, that process would take itself for the last
+    one and remove the WAL, and with it every row in it.
+    """
+    opened.note("before")
+    opened.store.check()
+    outside = (
+        "import apsw, sys; c = apsw.Connection(sys.argv[1]); c.pragma('user_version'); c.close()"
+    )
+    subprocess.run([sys.executable, "-c", outside, str(opened.path)], check=True)
+    assert opened.store.wal_bytes() > 0
+    opened.note("after")
+    assert opened.read(lambda c: c.execute("SELECT count(*) FROM memories").get) == 2
 
 
 @pytest.mark.parametrize("harm", ["overwritten", "replaced", "removed"])

@@ -196,8 +196,11 @@ def test_damage_stops_all_writing(opened: Opened) -> None:
     def stumble(_tx: Transaction) -> None:
         raise apsw.CorruptError("on purpose")
 
+    gate = Gate(opened)
+    failing = opened.store.writer.submit(stumble)
+    gate.open()
     with pytest.raises(Damaged):
-        opened.write(stumble)
+        failing.result(PATIENCE)
     assert opened.store.writer.damage is not None
     with pytest.raises(Damaged):
         opened.note("refused")
@@ -215,7 +218,7 @@ def test_time_never_goes_back(opened: Opened) -> None:
 def test_the_wal_stays_small(opened: Opened) -> None:
     """Bulk writing does not let the WAL grow beyond what one truncation allows."""
     text = "word " * 2_000
-    for number in range(30):
+    for number in range(12):
         opened.write(
             lambda tx, n=number: [  # type: ignore[misc]  # n is bound
                 drafts.insert(tx, _insert(f"{n} {row} {text}"), by="grant") for row in range(100)
@@ -228,7 +231,7 @@ def test_the_wal_shrinks_once_a_long_reader_ends(opened: Opened) -> None:
     """A reader that stays in one block holds the WAL back only for as long as it stays."""
     with opened.reader.until(time.monotonic() + PATIENCE) as connection:
         connection.execute("SELECT count(*) FROM memories").fetchall()
-        for number in range(20):
+        for number in range(10):
             text = f"{number} " + "word " * 200_000
             opened.write(lambda tx, t=text: drafts.insert(tx, _insert(t), by="grant"))  # type: ignore[misc]  # t is bound
         assert opened.store.wal_bytes() > 16 << 20
