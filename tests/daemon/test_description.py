@@ -66,9 +66,8 @@ def test_every_route_is_described(route: Route) -> None:
 def test_every_error_the_daemon_can_answer_is_described() -> None:
     """Each code of the tree is on some route, or is one that only clients and starts raise."""
     described = {error.code for route in ROUTES for error in errors_of(route)}
-    clients = {
-        code for code, error in every_error().items() if issubclass(error, DaemonUnreachable)
-    }
+    tree = every_error()
+    clients = {code for code, error in tree.items() if issubclass(error, DaemonUnreachable)}
     assert set(tree) == described | clients | NEVER_OVER_HTTP
 
 

@@ -96,8 +96,7 @@ def test_the_log_is_bounded_and_silent_about_content(start: Starter, tmp_path: P
 
 def test_the_environment_of_the_starter_is_forgotten(start: Starter) -> None:
     """What the daemon does not need does not shape it: a hostile environment changes nothing."""
-    daemon = start(
-        PYTHONPATH="/nowhere", HTTP_PROXY="http://127.0.0.1:9", LANG="C", TZ="Asia/Tokyo"
-    )
+    hostile = {"PYTHONPATH": "/nowhere", "HTTP_PROXY": "http://127.0.0.1:9", "LANG": "C"}
+    daemon = start(**hostile, TZ="Asia/Tokyo")
     assert daemon.ready().http().get("/v1/health").status == 200
     assert os.environ.get("HTTP_PROXY") is None
