@@ -89,6 +89,12 @@ class Http:
             connection.close()
         return reply
 
+    def close(self) -> None:
+        """Close the connection that `keep` held open."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
     def call(
         self,
         method: str,
