@@ -34,6 +34,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb; the exit code is 0 or that of the error's class."""
     open_streams()
     arguments = [as_utf8(word) for word in (sys.argv[1:] if argv is None else argv)]
+    if arguments[:1] == ["hook"] and not {"-h", "--help"} & set(arguments):
+        from ..hooks import run  # an agent waits for it: no parser, and it ends the process itself
+
+        run.main(arguments[1:])
     try:
         code = _guarded(arguments)
         sys.stdout.flush()

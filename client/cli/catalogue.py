@@ -33,6 +33,7 @@ VERBS: dict[str, Entry] = {
     "doctor": Entry("diagnosing", "check the installation and say what to run"),
     "service": Entry("supervising", "install the daemon as a service, or remove it"),
     "stats": Entry("reading", "count memories by namespace and kind"),
+    "hook": Entry("hooking", "answer one event of an agent (agents run this)"),
     "api": Entry("calling", "call any route of the HTTP API"),
     "completion": Entry("completing", "print a completion script for your shell"),
 }
