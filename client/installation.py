@@ -83,8 +83,12 @@ def render(layout: Layout, command: str) -> str:
     if plist:
         values = {"LAUNCHER": command, "DATA": layout.data, "LOG": layout.log}
         return _filled(text, {name: escape_xml(value) for name, value in values.items()})
-    # systemd expands $VARIABLES in commands and nowhere else.
-    start = escape_unit(command).replace("$", "$$")
+    if any(char in command for char in "\"'\\"):
+        raise InvalidRequest(
+            f"systemd cannot start {command}: quotes and backslashes are not allowed there.",
+            hint="Install recalld in another folder.",
+        )
+    start = escape_unit(command)
     home = escape_unit(f"RECALLD_HOME={layout.data}")
     return _filled(text, {"LAUNCHER": start, "ENVIRONMENT": home, "DATA": layout.data})
 
@@ -187,8 +191,7 @@ def started_by(text: str) -> str | None:
     for line in text.splitlines():
         if line.startswith('ExecStart="'):
             word = line.removeprefix('ExecStart="').partition('" ')[0]
-            word = word.replace("$$", "$").replace("%%", "%")
-            return word.replace('\\"', '"').replace("\\\\", "\\")
+            return word.replace("%%", "%")
     return None
 
 

@@ -49,6 +49,8 @@ class FakeDaemon:
         self.script = script
         self.api = api
         self.phase = "ready"
+        # Whether every answer but a hello's ends its connection, as expired keep-alive would.
+        self.closing = False
         self.honest = honest
         self.asked: list[Asked] = []
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -131,6 +133,8 @@ class FakeDaemon:
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(raw)))
+                if fake.closing and not known:
+                    self.send_header("Connection", "close")
                 self.end_headers()
                 self.wfile.write(raw)
 
