@@ -14,7 +14,7 @@ import apsw
 
 from .. import copies
 from ..faults import NewerSchema
-from . import m0001_initial
+from . import m0001_initial, m0002_learning
 
 # "RCLD": what `file` and we recognise a store by.
 APPLICATION_ID: Final = 0x52434C44
@@ -28,7 +28,10 @@ class Step(NamedTuple):
     apply: Callable[[apsw.Connection], None]
 
 
-STEPS: Final[Sequence[Step]] = (Step(1, "initial", m0001_initial.apply),)
+STEPS: Final[Sequence[Step]] = (
+    Step(1, "initial", m0001_initial.apply),
+    Step(2, "learning", m0002_learning.apply),
+)
 
 
 def apply_all(connection: apsw.Connection, steps: Sequence[Step] = STEPS) -> None:

@@ -31,7 +31,7 @@ def _nearly_full(_folder: str) -> _Usage:
     return _Usage(100)
 
 
-NEXT = (*STEPS, Step(2, "widen", _widen))
+NEXT = (*STEPS, Step(len(STEPS) + 1, "widen", _widen))
 
 
 @pytest.fixture
@@ -56,13 +56,13 @@ def test_steps_are_numbered_without_gaps() -> None:
 def test_an_old_store_is_copied_then_migrated(old: apsw.Connection, place: Path) -> None:
     """The new schema keeps the rows; the copy from before has the old schema and opens alone."""
     copy = migrations.bring_up_to_date(old, str(place), NEXT)
-    assert _numbers(old) == [1, 2]
+    assert _numbers(old) == list(range(1, len(NEXT) + 1))
     assert old.execute("SELECT content, mood FROM memories").fetchall() == [("kept", None)]
     assert copy is not None
     assert Path(copy).stat().st_mode & 0o777 == 0o600
     assert Path(copy).parent.stat().st_mode & 0o777 == 0o700
     before = apsw.Connection(copy)
-    assert migrations.version(before) == 1
+    assert migrations.version(before) == len(STEPS)
     assert integrity.full(before).memories == 1
     before.close()
 
@@ -75,11 +75,11 @@ def test_a_current_store_is_left_alone(old: apsw.Connection, place: Path) -> Non
 
 def test_a_failing_step_leaves_the_schema_before_it(old: apsw.Connection, place: Path) -> None:
     """The steps before stay, the failing one leaves nothing, and the next start tries again."""
-    steps = (*NEXT, Step(3, "stumble", _stumble))
+    steps = (*NEXT, Step(len(NEXT) + 1, "stumble", _stumble))
     with pytest.raises(RuntimeError):
         migrations.bring_up_to_date(old, str(place), steps)
-    assert migrations.version(old) == 2
-    assert _numbers(old) == [1, 2]
+    assert migrations.version(old) == len(NEXT)
+    assert _numbers(old) == list(range(1, len(NEXT) + 1))
     assert old.execute("SELECT 1 FROM sqlite_schema WHERE name = 'half_done'").get is None
 
 
@@ -97,7 +97,7 @@ def test_no_space_for_the_copy_means_no_migration(
     monkeypatch.setattr("shutil.disk_usage", _nearly_full)
     with pytest.raises(FullDisk):
         migrations.bring_up_to_date(old, str(place), NEXT)
-    assert migrations.version(old) == 1
+    assert migrations.version(old) == len(STEPS)
     assert list((place.parent / "snapshots").iterdir()) == []
 
 

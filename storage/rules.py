@@ -1,0 +1,83 @@
+"""Memories that act as rules: the candidates for a session's context, by kind and use."""
+
+from __future__ import annotations
+
+import json
+from typing import Final, NamedTuple
+
+import apsw
+
+from .memories import COLUMNS, Memory, from_row
+from .migrations.m0002_learning import RULE_KINDS
+from .scope import Scope, id_list, identify
+
+MOST_CANDIDATES: Final = 100
+"""Of one kind: more never fit into any budget that is asked for."""
+
+_ACTIVE: Final = (
+    f"m.status = 'active' AND m.kind IN ({RULE_KINDS}) "  # noqa: S608  # constants
+    "AND m.ns IN (SELECT value FROM json_each(:ns)) AND m.kind = :kind "
+    "AND (m.valid_to IS NULL OR m.valid_to > strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))"
+)
+_CITED: Final = (
+    f"SELECT {COLUMNS}, c.cited FROM counters c JOIN memories m ON m.rid = c.rid "  # noqa: S608  # constants
+    f"WHERE c.cited > 0 AND {_ACTIVE} ORDER BY c.cited DESC, m.created_at DESC LIMIT :limit"
+)
+_FRESH: Final = (
+    f"SELECT {COLUMNS}, 0 FROM memories m WHERE {_ACTIVE} "  # noqa: S608  # constants
+    "ORDER BY m.created_at DESC, m.rid DESC LIMIT :limit"
+)
+
+
+class Rule(NamedTuple):
+    """A memory that acts as a rule, and how often agents said they applied it."""
+
+    memory: Memory
+    cited: int
+
+
+def candidates(
+    connection: apsw.Connection, scope: Scope, kind: str, limit: int = MOST_CANDIDATES
+) -> list[Rule]:
+    """The best active rules of a kind: by citations, then the newest; each at most once.
+
+    Two reads, each along an index: sorting a large namespace by both would read all of it.
+    """
+    names = identify(connection, scope)
+    bindings = {"ns": json.dumps(list(names)), "kind": kind, "limit": limit}
+    found: dict[int, Rule] = {}
+    for statement in (_CITED, _FRESH):
+        for row in connection.execute(statement, bindings):
+            *columns, cited = row
+            memory = from_row(tuple(columns), names[columns[2]])  # pyright: ignore[reportArgumentType]  # COLUMNS
+            found.setdefault(memory.rid, Rule(memory, int(cited)))
+    return list(found.values())[:limit]
+
+
+def count(connection: apsw.Connection, scope: Scope, kind: str) -> int:
+    """How many active rules of the kind there are in the scope."""
+    return int(
+        connection.execute(
+            f"SELECT count(*) FROM memories m WHERE {_ACTIVE}",  # noqa: S608  # constants
+            {"ns": id_list(connection, scope), "kind": kind},
+        ).get
+    )
+
+
+def unused(
+    connection: apsw.Connection, scope: Scope, before: str, limit: int = MOST_CANDIDATES
+) -> list[Memory]:
+    """Active rules stored before this time that nobody ever cited; solutions are never among them.
+
+    Rules marked hard are the user's own word and left out too.
+    """
+    names = identify(connection, scope)
+    rows = connection.execute(
+        f"SELECT {COLUMNS} FROM memories m LEFT JOIN counters c ON c.rid = m.rid "  # noqa: S608  # constants
+        f"WHERE m.status = 'active' AND m.kind IN ({RULE_KINDS}) AND m.kind <> 'solution' "
+        "AND m.ns IN (SELECT value FROM json_each(?)) AND m.created_at < ? "
+        "AND coalesce(c.cited, 0) = 0 AND coalesce(c.injected, 0) > 0 "
+        "AND NOT EXISTS (SELECT 1 FROM hard_rules h WHERE h.ns = m.ns AND h.ulid = m.ulid) LIMIT ?",
+        (json.dumps(list(names)), before, limit),
+    )
+    return [from_row(row, names[row[2]]) for row in rows]
