@@ -25,6 +25,12 @@ _KEPT = frozenset({"HOME", "USER", "LOGNAME", "PATH", "LANG", "TZ", "TMPDIR"})
 _FIRST_POLL = 0.02
 _LAST_POLL = 0.5
 _LINE_LIMIT = 65_536
+_HEAD_START = 1.0
+"""Seconds by which the new process gives up on the lock before we give up on it (0.5 of them it
+needs to get that far): whoever ran out of time leaves no process behind that waits on."""
+
+ENOUGH = 0.5
+"""Seconds that must be left for starting a process to make sense."""
 
 
 def daemon_environment(environ: Mapping[str, str]) -> dict[str, str]:
@@ -70,7 +76,8 @@ def _launch(
     import subprocess  # 15 ms that only a cold start pays
 
     arguments = [sys.executable, "-P", "-m", "recalld.daemon", "--ready-fd", str(told)]
-    arguments += ["--wait-lock", f"{deadline.left():.3f}", "--managed-by", "spawn"]
+    wait = max(deadline.left() - _HEAD_START, 0.0)
+    arguments += ["--wait-lock", f"{wait:.3f}", "--managed-by", "spawn"]
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
     log = os.open(layout.log, flags, 0o600)
     try:

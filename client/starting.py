@@ -18,7 +18,7 @@ from . import lock, service
 from .connect import too_old
 from .deadline import Deadline
 from .discovery import Absent, Live, look, signature
-from .spawn import spawn
+from .spawn import ENOUGH, spawn
 from .stopping import ask_to_stop, silent
 from .version import VERSION
 
@@ -77,6 +77,8 @@ class Starting:
             self._environ, self._deadline
         ):
             return self._look()
+        if self._deadline.left() < ENOUGH:
+            return None
         live = spawn(self._layout, self._environ, self._deadline, self._appeared)
         return live or self._look()
 
