@@ -8,11 +8,10 @@ import sys
 import time
 from typing import NamedTuple
 
-from recalld import __version__
-
+from .. import __version__ as _version  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
 from ..auth.record import API, Record, boot_id, host_id
 
-VERSION: str = __version__
+VERSION: str = _version  # pyright: ignore[reportUnknownVariableType]
 """The version of the code this process runs."""
 
 

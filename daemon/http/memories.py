@@ -46,14 +46,13 @@ async def show(call: Call) -> Answer:
 async def edit(call: Call) -> Answer:
     """Change some fields; the memory as it was stays in its history."""
     request = call.body(EditRequest)
-    changes = _changes(request)
     scope, ulid, by = call.access.readable(), _id(call), call.access.by
 
     def job(tx: Transaction) -> Outcome:
+        # Rights first: what is wrong with the request is told to those who may make it.
         own = call.access.check_write(memories.get(tx.connection, scope, ulid).namespace)
-        after = edits.update(
-            tx, scope, ulid, changes, by=by, if_version=request.if_version, only_own=own
-        )
+        changes, version = _changes(request), request.if_version
+        after = edits.update(tx, scope, ulid, changes, by=by, if_version=version, only_own=own)
         return Outcome(200, shapes.memory(after))
 
     return await write(call, job)
