@@ -12,6 +12,7 @@ from .connection import Connections
 from .feed import Feed
 from .identity import Identity
 from .lifecycle import Lifecycle
+from .mcp.mount import Mount
 from .retrieval import Retrieval
 from .settings import Settings
 from .workers import Workers
@@ -32,6 +33,7 @@ class Services:
     feed: Feed
     connections: Connections
     buffers: Buffers
+    mcp: Mount = field(default_factory=Mount)
     stale_code: bool = field(default=False)
     """The code on disk is another version than the one running; looked up by the supervisor."""
     last_error: str | None = field(default=None)

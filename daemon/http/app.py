@@ -21,7 +21,7 @@ from .call import Call
 from .head import Head, check_head, check_media_type, read_head
 from .route import Route
 from .router import Router
-from .table import ROUTES
+from .table import PROTOCOLS, ROUTES
 from .translation import translate
 
 UNAUTHENTICATED_BODY = 4096
@@ -36,7 +36,7 @@ class Application:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._router = Router(ROUTES)
+        self._router = Router((*ROUTES, *PROTOCOLS))
         self._numbers = itertools.count(1)
 
     async def __call__(

@@ -24,8 +24,12 @@ SINGLE = frozenset(
     {b"host", b"authorization", b"content-length", b"content-type", b"recalld-checkout"}
 )
 """Headers that may occur once: which of two would count is a matter of taste, so neither does."""
-BROWSER = (b"origin", b"referer", b"sec-fetch-site", b"sec-fetch-mode", b"sec-fetch-dest")
-"""Only browsers send these, and no page of ours exists."""
+BROWSER = (b"origin", b"referer", b"sec-fetch-site", b"sec-fetch-dest")
+"""Only browsers send these, and no page of ours exists.
+
+`Sec-Fetch-Mode: cors` alone comes from Node's fetch, and so from most MCP clients; browsers never
+send it without `Sec-Fetch-Site`.
+"""
 
 
 class Head(NamedTuple):
@@ -83,7 +87,8 @@ def check_head(head: Head, port: int) -> None:
             "The Host header does not name this daemon.",
             hint=f"Send `Host: 127.0.0.1:{port}`.",
         )
-    if any(name in head.headers for name in BROWSER):
+    mode = head.headers.get(b"sec-fetch-mode", b"cors")
+    if mode != b"cors" or any(name in head.headers for name in BROWSER):
         raise ForeignOrigin("Requests from web pages are refused.")
     if not head.path.startswith("/"):
         raise InvalidRequest("The request target must be a path.")

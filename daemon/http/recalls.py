@@ -7,6 +7,7 @@ from datetime import datetime
 
 from ...auth.errors import BlankQuery, DeadlineExceeded
 from ...storage.scope import Scope
+from ..recall.request import RecallAnswer
 from ..recall.request import RecallRequest as Question
 from . import shapes
 from .answers import Answer, reply
@@ -18,7 +19,17 @@ from .search import Wanted, find
 async def recall(call: Call) -> Answer:
     """The memories that answer a question, best first."""
     begun = time.monotonic()
-    request = call.body(RecallRequest)
+    answer = await recalled(call, call.body(RecallRequest))
+    hits = [shapes.hit(hit.memory, hit.score, hit.why) for hit in answer.hits]
+    return reply({"hits": hits, "degraded": list(answer.degraded), "took_ms": _since(begun)})
+
+
+async def recalled(call: Call, request: RecallRequest) -> RecallAnswer:
+    """Ask the pipeline, in whatever form the answer is to be told.
+
+    Raises:
+        BlankQuery, AccessDenied, Busy, DeadlineExceeded: as the routes answer them.
+    """
     _check_query(request.query)
     scope = call.access.readable(request.namespaces)
     deadline = call.deadline(request.timeout_ms)
@@ -27,11 +38,9 @@ async def recall(call: Call) -> Answer:
     except TimeoutError:
         raise DeadlineExceeded("Recall is still loading.", retry_after_ms=500) from None
     question = _question(request)
-    answer = await call.read(
+    return await call.read(
         lambda reader, limit: pipeline.recall(reader, scope, question, limit), deadline
     )
-    hits = [shapes.hit(hit.memory, hit.score, hit.why) for hit in answer.hits]
-    return reply({"hits": hits, "degraded": list(answer.degraded), "took_ms": _since(begun)})
 
 
 async def search(call: Call) -> Answer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...auth import errors as e
+from ..mcp import exchange
 from . import control, grants, memories, openapi, recalls, responses, schemas, state, stores, stream
 from .access import Need
 from .route import Route
@@ -198,3 +199,9 @@ GRANTS = (
 )
 
 ROUTES: tuple[Route, ...] = (*PROCESS, *MEMORIES, *GRANTS)
+"""Every route that `/openapi.json` describes."""
+
+PROTOCOLS = (
+    Route("POST", "/mcp", exchange.serve, GRANT, "MCP", exchange.Message, body=exchange.Message),
+)
+"""Routes with a protocol of their own, which describes itself."""

@@ -1,0 +1,57 @@
+"""Tools that store and forget; what became of a text is a status, not an error."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import orjson
+
+from ...auth.errors import AccessDenied, InvalidRequest, NotFound, RecalldError
+from ...auth.namespaces import USER
+from ...storage.faults import StorageFault
+from ..http import memories, stores
+from ..http.answers import Answer
+from ..http.bodies import validate
+from ..http.call import Call
+from ..http.schemas import StoreRequest
+from ..http.translation import translate
+from .arguments import Given
+from .packing import Row
+
+_FIELDS = ("content", "kind", "tags", "importance", "detail", "supersedes", "namespace")
+
+
+async def store(call: Call, given: Given) -> Row:
+    """Store one memory: `status` says what became of it, and `message` why not."""
+    wanted = {name: given[name] for name in _FIELDS if name in given}
+    if given.get("scope") == "user":
+        wanted["namespace"] = USER
+    try:
+        request = validate(StoreRequest, wanted)
+        stored = said(await stores.store(call.within(request)))
+    except AccessDenied as error:
+        return _refused("blocked", error)
+    except (InvalidRequest, NotFound) as error:
+        return _refused("invalid", error)
+    except StorageFault as fault:
+        refusal = translate(fault)
+        if not isinstance(refusal, InvalidRequest | NotFound):
+            raise
+        return _refused("invalid", refusal)
+    return {"status": stored["result"], "id": stored["id"], "namespace": stored["namespace"]}
+
+
+async def forget(call: Call, given: Given) -> Row:
+    """Forget one memory; `recalld undo ID` brings it back."""
+    inner = call.within(path={"id": str(given["id"])})
+    forgotten = said(await memories.forget(inner))
+    return {"status": "forgotten", "id": forgotten["id"]}
+
+
+def said(answer: Answer) -> Row:
+    """What a route answered, as an object."""
+    return cast("Row", orjson.loads(answer.body))
+
+
+def _refused(status: str, error: RecalldError) -> Row:
+    return {"status": status, "message": f"{error.message} {error.hint or ''}".strip()}
