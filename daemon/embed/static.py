@@ -35,7 +35,9 @@ class _Table:
     def __init__(self, folder: str) -> None:
         import numpy as np  # 165 ms: only when vectors are first wanted
 
-        with np.load(os.path.join(folder, "static_minilm_256_int8.npz")) as stored:
+        path = os.path.join(folder, "static_minilm_256_int8.npz")
+        # Opened here: numpy leaves a file open that turns out to be broken.
+        with open(path, "rb") as file, np.load(file) as stored:
             self.rows: npt.NDArray[np.int8] = stored["q"]
             self.scales: npt.NDArray[np.float32] = stored["s"].astype(np.float32).reshape(-1)
         self.words = WordPiece.read(os.path.join(folder, "vocab.txt"))
@@ -45,7 +47,7 @@ class _Table:
         import numpy as np
 
         at = np.asarray(ids, dtype=np.intp)
-        summed: Vectors = (weights * self.scales[at]) @ self.rows[at].astype(np.float32)
+        summed = ((weights * self.scales[at]) @ self.rows[at].astype(np.float32)).astype(np.float32)
         length = float(np.sqrt(summed @ summed)) or 1.0
         unit: Vectors = (summed / length).astype(np.float32)
         return unit
@@ -54,7 +56,7 @@ class _Table:
 class StaticEmbedder:
     """The 256-dimensional table shipped in `weights/`; see its NOTICE for where it comes from."""
 
-    space = "static-minilm-256-sqrt-1"
+    space = "static-minilm-256-sqrt-22fd2309"
     model = "static-minilm-256"
     dimension = 256
     prefix = ""
@@ -99,8 +101,14 @@ class StaticEmbedder:
         # the weights a second time.
         with self._loading:
             if self._table is None:
-                try:
-                    self._table = _Table(self._folder)
-                except (OSError, ValueError, KeyError) as error:
-                    raise VectorsUnavailable(f"The static weights are unusable: {error}") from error
+                self._table = _read(self._folder)
             return self._table
+
+
+def _read(folder: str) -> _Table:
+    from zipfile import BadZipFile  # as late as numpy, which imports it too
+
+    try:
+        return _Table(folder)
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+        raise VectorsUnavailable(f"The static weights are unusable: {error}") from error

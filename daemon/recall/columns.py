@@ -41,6 +41,7 @@ class Columns:
         self.after: Slots = np.full(capacity, NOWHERE, np.int32)
         self.before: Slots = np.full(capacity, NOWHERE, np.int32)
         self.by_user: Flags = np.zeros(capacity, np.bool_)
+        self.by_assistant: Flags = np.zeros(capacity, np.bool_)
         self.words: Floats = np.zeros(capacity, np.float32)
         self.facts: Floats = np.zeros((capacity, 4), np.float32)
         self.vectors: Bytes = np.zeros((capacity, dimension), np.int8)

@@ -22,21 +22,20 @@ class Weights(NamedTuple):
 
     words: float = 0.5
     session_words: float = 0.7
-    whole_session: float = 0.0
+    whole_session: float = 0.2
     next_words: float = 0.1
     meaning: float = 0.85
     session_meaning: float = 0.15
     speaker: float = 0.5
     time_words: float = 0.1
     number: float = 0.1
-    date: float = 0.5
-    question: float = -0.2
+    question: float = -0.15
     length: float = 0.05
     by_user: float = 0.3
 
 
 WEIGHTS = Weights()
-LEAST_MATCH = 0.2
+LEAST_MATCH = 0.3
 """The best word match counts in full only from this share of the ideal one on: a stray common
 word must not pass for a lexical hit."""
 SESSION_BEST = 3

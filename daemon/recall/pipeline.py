@@ -24,6 +24,7 @@ from .query import Query, analyse
 from .request import MOST_HITS, Hit, RecallAnswer, RecallRequest
 from .rescoring import priors
 from .search import Found, Search
+from .shelf import Shelf
 from .shelves import Opened, Shelves
 
 log = logging.getLogger("recalld.recall")
@@ -80,6 +81,10 @@ class Recall:
     def bytes_used(self) -> int:
         """Memory that namespaces in use take, roughly."""
         return self._shelves.bytes_used()
+
+    def shelf(self, namespace: str) -> Shelf | None:
+        """The namespace as it lies in memory, if it does; for inspection."""
+        return self._shelves.get(namespace)
 
     def close(self) -> None:
         """Stop background work; no recall may come after it."""

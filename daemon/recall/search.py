@@ -8,18 +8,16 @@ import apsw
 import numpy as np
 
 from ..deadline import Deadline
-from . import dense, lexical, unshelved
+from . import dense, lexical
 from .arrays import Flags, Floats
 from .candidates import Candidates, gather
 from .filters import Filter
-from .frequency import Frequencies
 from .lexical import Statistics
 from .query import Query
 from .shelf import Shelf, State
 from .shelves import Opened
 from .terms import token_ids
-
-VECTORS_BEHIND = "vectors_behind"
+from .unshelved import VECTORS_BEHIND, Asked, Unshelf
 
 
 @dataclass
@@ -35,8 +33,7 @@ class Search:
     """Finds candidates; `space` names the vectors, and is empty without any."""
 
     def __init__(self, space: str) -> None:
-        self._space = space
-        self._frequencies = Frequencies()
+        self._unshelf = Unshelf(space)
 
     def run(
         self,
@@ -50,11 +47,8 @@ class Search:
         """The candidates for one question. Raises DeadlineExceeded between its steps."""
         found = _on_shelves(list(opened.shelves.values()), query, question, wanted, deadline)
         for name in opened.missing:
-            deadline.check()
-            more = unshelved.search(
-                connection, name, query, question, self._space, wanted, self._frequencies
-            )
-            found = _together(found, Found(more.candidates, more.statistics))
+            asked = Asked(query, question, wanted, deadline)
+            found = _together(found, Found(*self._unshelf.search(connection, name, asked)))
         return found
 
 

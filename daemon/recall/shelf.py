@@ -146,6 +146,7 @@ class Shelf:
         c.kind[slot] = _KIND_CODE.get(row.kind, 0)
         c.status[slot] = STATUSES.index(row.status) if row.status in STATUSES else len(STATUSES)
         c.by_user[slot] = row.role == "user"
+        c.by_assistant[slot] = row.role == "assistant"
         if row.actor:
             c.actor[slot] = self._actors.setdefault(row.actor.lower(), len(self._actors))
 

@@ -80,6 +80,11 @@ class Shelves:
         shelves = {slot.name: slot.shelf for slot in slots if slot.shelf is not None}
         return Opened(shelves, [name for name in ids if name not in shelves])
 
+    def get(self, name: str) -> Shelf | None:
+        """The shelf of a namespace as it is now, if it has one; for inspection."""
+        slot = self._slots.get(name)
+        return None if slot is None else slot.shelf
+
     def close(self) -> None:
         """Stop building and following changes."""
         self._unsubscribe()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -10,6 +11,8 @@ import numpy as np
 
 from ...storage import fulltext, shelf_rows, vectors
 from ...storage.scope import Scope, identify
+from ...storage.vectors import Space
+from ..deadline import Deadline
 from ..embed.quantisation import to_int8
 from .arrays import Floats
 from .candidates import PER_SIGNAL, Candidates, gather
@@ -19,47 +22,86 @@ from .lexical import Statistics, WordScores
 from .query import Query
 from .shelf import Shelf
 
+log = logging.getLogger("recalld.recall")
+WORDS_UNAVAILABLE = "words_unavailable"
+VECTORS_BEHIND = "vectors_behind"
+
 
 class Unshelved(NamedTuple):
-    """What was found, and the statistics of the words that were looked for."""
+    """What was found, the statistics of the words looked for, and what could not take part."""
 
     candidates: Candidates
     statistics: Statistics
+    degraded: set[str]
 
 
-def search(
-    connection: apsw.Connection,
-    name: str,
-    query: Query,
-    question: Floats | None,
-    space: str,
-    wanted: Filter,
-    frequencies: Frequencies,
-) -> Unshelved:
-    """The candidates of one namespace.
+class Asked(NamedTuple):
+    """What to look for in one namespace; `question` is None without vectors."""
+
+    query: Query
+    question: Floats | None
+    wanted: Filter
+    deadline: Deadline
+
+
+class Unshelf:
+    """Searches namespaces one by one; `space` names the vectors, and is empty without any.
 
     A word match costs what full-text search costs over the whole store, a vector search reads the
     namespace's vectors from disk: about 10 to 15 ms together at 20,000 rows of a million.
     """
-    scope = Scope([name])
-    chosen = frequencies.affordable(connection, query.words)
-    idf = weights(connection, list(chosen.values()))
-    by_words = dict(fulltext.match(connection, scope, list(chosen), limit=PER_SIGNAL))
-    known = vectors.find_space(connection, space) if space and question is not None else None
-    near: list[int] = []
-    if known is not None and question is not None:
-        as_stored = to_int8(question[np.newaxis]).tobytes()
-        near = [r for r, _ in vectors.nearest(connection, known, scope, as_stored, PER_SIGNAL)]
-    shelf = _bring(connection, scope, dict.fromkeys([*by_words, *near]))
-    rids: list[int] = shelf.columns.rid[: shelf.state.size].tolist()
-    similarity = np.zeros(len(rids), np.float32)
-    if known is not None and question is not None:
-        similarity = _similarity(vectors.get(connection, known, rids), rids, question)
-    scores = np.array([by_words.get(rid, 0.0) for rid in rids], np.float32)
-    matches = WordScores(scores, np.zeros(len(rids), np.float32))
-    slots = wanted.slots(shelf, shelf.state)
-    found = gather(shelf, shelf.state, matches, similarity, slots, query.name)
-    return Unshelved(found, Statistics(np.array(idf, np.float32), 1.0))
+
+    def __init__(self, space: str) -> None:
+        self._space = space
+        self._frequencies = Frequencies()
+
+    def search(self, connection: apsw.Connection, name: str, asked: Asked) -> Unshelved:
+        """The candidates of one namespace. Raises DeadlineExceeded between its steps."""
+        scope = Scope([name])
+        degraded: set[str] = set()
+        by_words, statistics = self._by_words(connection, scope, asked, degraded)
+        question = asked.question
+        known = vectors.find_space(connection, self._space) if question is not None else None
+        near = [] if known is None else _nearest(connection, scope, known, question)
+        asked.deadline.check()
+        shelf = _bring(connection, scope, dict.fromkeys([*by_words, *near]))
+        rids: list[int] = shelf.columns.rid[: shelf.state.size].tolist()
+        similarity = np.zeros(len(rids), np.float32)
+        if question is not None:
+            stored = {} if known is None else vectors.get(connection, known, rids)
+            similarity = _similarity(stored, rids, question)
+            if len(stored) < len(rids):
+                degraded.add(VECTORS_BEHIND)
+        scores = np.array([by_words.get(rid, 0.0) for rid in rids], np.float32)
+        matches = WordScores(scores, np.zeros(len(rids), np.float32))
+        slots = asked.wanted.slots(shelf, shelf.state)
+        found = gather(shelf, shelf.state, matches, similarity, slots, asked.query.name)
+        return Unshelved(found, statistics, degraded)
+
+    def _by_words(
+        self, connection: apsw.Connection, scope: Scope, asked: Asked, degraded: set[str]
+    ) -> tuple[dict[int, float], Statistics]:
+        """Rows by full text with their scores; none when its index is damaged."""
+        try:
+            chosen = self._frequencies.affordable(connection, asked.query.words)
+            idf = weights(connection, list(chosen.values()))
+            found = dict(fulltext.match(connection, scope, list(chosen), limit=PER_SIGNAL))
+        except (apsw.CorruptError, apsw.SQLError):
+            # An interrupted statement can look like this too; then time is up.
+            asked.deadline.check()
+            log.exception("the full-text index does not answer")
+            degraded.add(WORDS_UNAVAILABLE)
+            return {}, Statistics(np.zeros(0, np.float32), 1.0)
+        return found, Statistics(np.array(idf, np.float32), 1.0)
+
+
+def _nearest(
+    connection: apsw.Connection, scope: Scope, space: Space, question: Floats | None
+) -> list[int]:
+    if question is None:
+        return []
+    as_stored = to_int8(question[np.newaxis]).tobytes()
+    return [rid for rid, _ in vectors.nearest(connection, space, scope, as_stored, PER_SIGNAL)]
 
 
 def _similarity(stored: Mapping[int, bytes], rids: Sequence[int], question: Floats) -> Floats:
