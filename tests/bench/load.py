@@ -1,0 +1,66 @@
+"""Client processes that all do the same for a while; each prints its times as JSON."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.bench.corpus import queries, texts
+from tests.harness.http import Http
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def together(kind: str, http: Http, clients: int, seconds: float) -> tuple[float, list[float]]:
+    """Run `clients` processes for `seconds`; returns calls per second and all times in ms."""
+    started = [start(kind, http, seconds, n) for n in range(clients)]
+    times: list[float] = []
+    for process in started:
+        out, _ = process.communicate(timeout=seconds + 60)
+        assert process.returncode == 0
+        times += json.loads(out)
+    return len(times) / seconds, sorted(times)
+
+
+def start(kind: str, http: Http, seconds: float, seed: int) -> subprocess.Popen[str]:
+    """One client process of this kind: store, recall or health."""
+    words = [kind, str(http.port), str(http.token), str(seconds), str(seed)]
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.bench.load", *words],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def _client(kind: str, port: int, token: str, seconds: float, seed: int) -> list[float]:
+    http = Http(port, token=token, keep=True)
+    asked = queries(200, seed)
+    told = texts(100_000, seed + 1000)
+    times: list[float] = []
+    http.get("/v1/health")
+    until = time.perf_counter() + seconds
+    while (before := time.perf_counter()) < until:
+        if kind == "store":
+            reply = http.post("/v1/memories", {"content": f"client {seed}: {next(told)}"})
+        elif kind == "recall":
+            reply = http.post("/v1/recall", {"query": asked[len(times) % len(asked)]})
+        else:
+            reply = http.get("/v1/health")
+        if reply.status in {200, 201}:
+            times.append((time.perf_counter() - before) * 1000)
+    http.close()
+    return times
+
+
+def main() -> None:
+    """Be one client: KIND PORT TOKEN SECONDS SEED."""
+    kind, port, token, seconds, seed = sys.argv[1:]
+    print(json.dumps(_client(kind, int(port), token, float(seconds), int(seed))))
+
+
+if __name__ == "__main__":
+    main()
