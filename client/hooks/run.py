@@ -117,7 +117,7 @@ class Hook:
                 answer = self._ask(place, document, event.kind, root)
         except Refused as error:
             self.note(f"refused: {error}")
-        except (Overrun, Exception) as error:
+        except BaseException as error:  # Overrun, Undelivered, or a mistake: it is not lost
             self._say(self._host.neutral(self._event_name))
             self._spool(place, document, root, error)
         else:
