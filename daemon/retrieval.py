@@ -49,6 +49,8 @@ class Retrieval:
         Raises:
             RecalldError: it could not be loaded.
         """
+        if self._future.done():  # always but at first; a wrapped future costs a turn of the loop
+            return self._future.result().recall
         waiting = asyncio.shield(asyncio.wrap_future(self._future))
         async with asyncio.timeout(within):
             return (await waiting).recall
