@@ -6,6 +6,7 @@ interpreter's own start.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -35,6 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     open_streams()
     arguments = [as_utf8(word) for word in (sys.argv[1:] if argv is None else argv)]
     if arguments[:1] == ["hook"] and not {"-h", "--help"} & set(arguments):
+        gc.disable()  # a tenth of the process would go into looking through half-loaded modules
         from ..hooks import run  # an agent waits for it: no parser, and it ends the process itself
 
         run.main(arguments[1:])

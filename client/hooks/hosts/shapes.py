@@ -11,7 +11,6 @@ from collections.abc import Set
 
 from ...documents import Document, flag, text
 from ..event import Answer, Event
-from ..failures import failure
 from ..payload import first, session
 
 EMPTY = b"{}\n"
@@ -42,7 +41,11 @@ def event(kind: str, host: str, payload: Document) -> Event:
 
 def judged(found: Event) -> Event:
     """The event with its kind told from the response, for hosts that have one for both endings."""
-    error = failure(found.response) if found.kind == "tool_success" else None
+    if found.kind != "tool_success":
+        return found
+    from ..failures import failure  # with a pattern to compile
+
+    error = failure(found.response)
     if error is None:
         return found
     return found._replace(kind="tool_failure", error=error, response=None)
