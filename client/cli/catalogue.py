@@ -34,6 +34,7 @@ VERBS: dict[str, Entry] = {
     "service": Entry("supervising", "install the daemon as a service, or remove it"),
     "stats": Entry("reading", "count memories by namespace and kind"),
     "hook": Entry("hooking", "answer one event of an agent (agents run this)"),
+    "mcp": Entry("bridging", "serve the memory over MCP on stdin and stdout (agents run this)"),
     "api": Entry("calling", "call any route of the HTTP API"),
     "completion": Entry("completing", "print a completion script for your shell"),
 }

@@ -1,0 +1,202 @@
+"""`recalld mcp`: from a host's stdin to the daemon's /mcp, and back to its stdout.
+
+The main thread only watches: stdin, the other end of stdout, the parent, the clock. Calls are
+carried by threads, so a slow one holds up nobody, and one thread writes, so a host that stops
+reading cannot keep us from noticing that it has gone. The daemon is found anew whenever it is lost;
+it never depends on us.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import select
+import signal
+import threading
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from types import FrameType
+from typing import NoReturn
+
+from ..auth.paths import Layout
+from . import bridge_messages
+from .bridge_calls import Courier, Door
+from .bridge_messages import Id, Lines, Message
+from .deadline import Deadline
+
+THREADS = 16
+"""Calls under way at once; more wait, and their time runs."""
+FAREWELL = 1.2
+"""Seconds that calls under way get when stdin ends; we must be gone after 2."""
+GRACE = 0.5
+"""Seconds a call may overrun its deadline before its id is answered without it."""
+
+_TICK_MS = 400
+_PIECE = 262_144
+
+
+class Flight:
+    """One request on its way; its id is answered once, by whoever is first."""
+
+    def __init__(self, message: Message, seconds: float) -> None:
+        self.message = message
+        self.deadline = Deadline(seconds)
+        self.patience = Deadline(seconds + GRACE)
+        self._claim = threading.Lock()
+
+    def claim(self) -> bool:
+        """Whether the caller is the one to answer."""
+        return self._claim.acquire(blocking=False)
+
+
+class Outbox:
+    """The protocol's own descriptor, written by one thread, a line at a time."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._unwritten = 0
+        self._count = threading.Lock()
+        threading.Thread(target=self._write, name="outbox", daemon=True).start()
+
+    @property
+    def empty(self) -> bool:
+        """Whether all that was put in has left."""
+        return not self._unwritten
+
+    def put(self, line: bytes) -> None:
+        """Send a line as soon as those before it have left."""
+        with self._count:
+            self._unwritten += 1
+        self._lines.put(line + b"\n")
+
+    def _write(self) -> None:
+        while True:
+            rest = self._lines.get()
+            while rest:
+                try:
+                    rest = rest[os.write(self._fd, rest) :]
+                except BlockingIOError:  # the host made its end of a shared socket non-blocking
+                    select.select((), (self._fd,), ())
+                except OSError:
+                    leave()  # nobody reads any more
+            with self._count:
+                self._unwritten -= 1
+
+
+class Bridge:
+    """The state between stdin and stdout."""
+
+    def __init__(self, door: Door, outbox: Outbox, seconds: float) -> None:
+        self._door = door
+        self._outbox = outbox
+        self._seconds = seconds
+        self._lines = Lines()
+        self._flights: dict[int, Flight] = {}
+        self._threads = ThreadPoolExecutor(THREADS, "call")
+        self._own = threading.local()
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything is still to be answered."""
+        return bool(self._flights) or not self._outbox.empty
+
+    def take(self, data: bytes) -> None:
+        """Take what stdin had."""
+        for line in self._lines.feed(data):
+            for found in bridge_messages.read(line):
+                if isinstance(found, bytes):
+                    self._outbox.put(found)
+                elif found.id is not None:
+                    self._depart(found)
+                elif found.method == "notifications/cancelled":
+                    self._abandon(found.params.get("requestId"))
+                # Other notifications mean nothing to a server without sessions.
+
+    def expire(self) -> None:
+        """Answer for calls that overran their time, such as those that no thread had time for."""
+        for flight in list(self._flights.values()):
+            if flight.patience.over:
+                code, sentence = bridge_messages.FAILED, "The daemon did not answer in time."
+                self._land(flight, bridge_messages.failure(flight.message.id, code, sentence))
+
+    def _depart(self, message: Message) -> None:
+        flight = Flight(message, self._seconds)
+        self._flights[id(flight)] = flight
+        self._threads.submit(self._carry, flight)
+
+    def _carry(self, flight: Flight) -> None:
+        if not flight.deadline.over:
+            self._land(flight, self._courier().carry(flight.message, flight.deadline))
+
+    def _courier(self) -> Courier:
+        courier: Courier | None = getattr(self._own, "courier", None)
+        if courier is None:
+            courier = self._own.courier = Courier(self._door)
+        return courier
+
+    def _land(self, flight: Flight, line: bytes | None) -> None:
+        if flight.claim():
+            if line is not None:
+                self._outbox.put(line)
+            self._flights.pop(id(flight), None)
+
+    def _abandon(self, number: object) -> None:
+        """The host no longer wants this answer; by the protocol it gets none."""
+        for flight in list(self._flights.values()):
+            if isinstance(number, Id) and flight.message.id == number:
+                self._land(flight, None)
+
+
+def run(
+    layout: Layout, environ: Mapping[str, str], *, output: int, folder: str, seconds: float
+) -> NoReturn:
+    """Bridge until the host goes; `output` is the descriptor that was stdout.
+
+    `seconds` is how long one call may take, a start of the daemon included.
+    """
+    for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _on_signal)
+    bridge = Bridge(Door(layout, environ, folder, _notice), Outbox(output), seconds)
+    _watch(bridge, output)
+    farewell = Deadline(FAREWELL)
+    while bridge.busy and not farewell.over:
+        time.sleep(0.02)
+    leave()
+
+
+def _watch(bridge: Bridge, output: int) -> None:
+    """Until stdin ends, or nobody is there to read what we say."""
+    parent = os.getppid()
+    poll = select.poll()
+    poll.register(0, select.POLLIN)
+    poll.register(output, 0)  # its errors alone: the reader has closed it
+    while True:
+        events = dict(poll.poll(_TICK_MS))
+        if output in events or os.getppid() != parent:
+            leave()
+        if 0 in events:
+            try:
+                data = os.read(0, _PIECE)
+            except BlockingIOError:
+                continue
+            except OSError:
+                return
+            if not data:
+                return
+            bridge.take(data)
+        bridge.expire()
+
+
+def _on_signal(_number: int, _frame: FrameType | None) -> None:
+    leave()
+
+
+def leave() -> NoReturn:
+    """End at once: threads that wait for the daemon are not waited for."""
+    os._exit(0)
+
+
+def _notice(line: str) -> None:
+    os.write(2, f"recalld: {line}\n".encode("utf-8", "replace"))
