@@ -13,7 +13,8 @@ from collections.abc import Awaitable, Callable, Generator
 import uvicorn
 from uvicorn._types import ASGI3Application
 
-from .connection import Connection, Connections
+from .connection import Connection
+from .connections import Connections
 from .http.head import MAX_HEAD
 from .settings import Settings
 

@@ -21,7 +21,7 @@ from ..auth.grants import Grants
 from ..auth.paths import Layout
 from ..storage.engine import Store
 from .buffers import Buffers
-from .connection import Connections
+from .connections import Connections
 from .descriptors import connections_within, raise_limit
 from .feed import Feed
 from .http.app import Application
@@ -96,6 +96,7 @@ class Process:
         settings = self._settings
         cap = connections_within(raise_limit(), settings.max_connections)
         feed = Feed(settings.max_streams)
+        workers = Workers(store.reader, count=settings.workers, waiting=settings.waiting)
         store.writer.subscribe(feed.publish)
         return Services(
             settings=settings,
@@ -104,10 +105,10 @@ class Process:
             lifecycle=lifecycle,
             store=store,
             grants=Grants(self._layout.grants),
-            workers=Workers(store.reader, count=settings.workers, waiting=settings.waiting),
+            workers=workers,
             retrieval=Retrieval(store, settings),
             feed=feed,
-            connections=Connections(cap, settings.head_timeout_s),
+            connections=Connections(cap, settings.head_timeout_s, workers.is_full),
             buffers=Buffers(settings.max_buffered),
         )
 

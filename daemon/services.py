@@ -8,7 +8,7 @@ from ..auth.grants import Grants
 from ..auth.paths import Layout
 from ..storage.engine import Store
 from .buffers import Buffers
-from .connection import Connections
+from .connections import Connections
 from .feed import Feed
 from .identity import Identity
 from .lifecycle import Lifecycle

@@ -86,6 +86,10 @@ class Workers:
         """Jobs running or waiting."""
         return len(self._deadlines)
 
+    def is_full(self) -> bool:
+        """Whether one more job would be refused."""
+        return len(self._deadlines) >= self._capacity
+
     def start(self) -> None:
         """Start the threads; their connections open with their first job."""
         for number in range(self._count):
@@ -105,7 +109,7 @@ class Workers:
             Busy: everything is taken; nothing was begun.
             DeadlineExceeded: time was up, or the client has gone.
         """
-        if len(self._deadlines) >= self._capacity:
+        if self.is_full():
             gone.close()
             raise Busy("All workers are taken and the waiting room is full.", retry_after_ms=250)
         ticket = _Ticket(job, deadline, asyncio.get_running_loop())

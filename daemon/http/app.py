@@ -12,7 +12,7 @@ from uvicorn._types import ASGIReceiveCallable, ASGISendCallable, HTTPScope, Sco
 
 from ...auth.errors import Draining, InvalidRequest, MalformedBody, RecalldError
 from ...storage.faults import StorageFault
-from ..connection import over_the_cap
+from ..connections import over_the_cap
 from ..services import Services
 from .access import Need, authenticate
 from .answers import JSON, Answer, refusal

@@ -142,3 +142,21 @@ def _recalls(client: Http) -> int:
 def _stable_count(client: Http) -> int:
     first = client.get("/v1/status").json
     return 0 if first["queue"] else int(first["memories"])
+
+
+def test_refusals_of_recalls_cost_next_to_nothing(start: Starter, tmp_path: Path) -> None:
+    """While every place is taken a recall is refused unparsed; other requests are served."""
+    daemon = start(workers=1, waiting=0).ready()
+    client = daemon.client(tmp_path)
+    _fill(client, 3000)
+    slow = post(client, "/v1/search", {"query": "word", "limit": 100})
+    replies: list[bytes] = []
+    with contextlib.ExitStack() as held:
+        connections = [held.enter_context(raw.connect(daemon.port)) for _ in range(30)]
+        for connection in connections:
+            connection.sendall(slow)
+        assert client.post("/v1/memories", {"content": "stored meanwhile"}).status == 201
+        replies = [raw.answer(connection) for connection in connections]
+    shed = [reply for reply in replies if b"x-request-id: unparsed" in reply]
+    assert shed
+    assert {raw.status(reply) for reply in shed} == {429}

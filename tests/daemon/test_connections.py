@@ -12,7 +12,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from recalld.daemon.connection import OVERDRAFT
+from recalld.daemon.connections import OVERDRAFT
 from recalld.daemon.descriptors import RESERVE, connections_within
 
 from tests.daemon import raw
