@@ -136,6 +136,8 @@ def _explain(error: ValidationError) -> InvalidRequest:
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
     place = ".".join(str(part) for part in first["loc"])[:200].encode("utf-8", "replace").decode()
     where = f"Field {place!r}" if place else "The body"
+    reason = first["msg"].removeprefix("Value error, ")
+    reason = reason[:1].lower() + reason[1:]
     if first["type"] == "string_too_long":
-        return PayloadTooLarge(f"{where} is too long: {first['msg'].lower()}.")
-    return InvalidRequest(f"{where} is wrong: {first['msg'].lower()}.")
+        return PayloadTooLarge(f"{where} is too long: {reason}.")
+    return InvalidRequest(f"{where} is wrong: {reason}.")
