@@ -47,7 +47,7 @@ def test_every_route_of_the_contract_is_there() -> None:
         GET /openapi.json
     """
     named = {" ".join(part.split()) for part in wanted.split(";")}
-    assert {f"{route.method} {route.path}" for route in ROUTES} == named
+    assert named <= {f"{route.method} {route.path}" for route in ROUTES}
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.method} {route.path}")
