@@ -29,6 +29,9 @@ from .event import Answer, answer
 
 TARGET = "/v1/events"
 
+_FAIR = 0.5
+"""Seconds a daemon must have had before it is called silent; less says something about us."""
+
 _FIRST_PAUSE = 0.02
 _LAST_PAUSE = 0.1
 
@@ -67,6 +70,8 @@ class Delivery:
         shown once in a session must not be used up on an event that shows nothing. Raises
         Undelivered or Refused.
         """
+        if self._deadline.over:
+            raise Undelivered("no time was left")
         if wedge.known(self._layout):
             raise Undelivered("the daemon was silent a moment ago")
         try:
@@ -85,7 +90,8 @@ class Delivery:
         from .starter import start
 
         if owned(self._layout):
-            wedge.remember(self._layout)
+            if self._deadline.over and self._deadline.seconds >= _FAIR:
+                wedge.remember(self._layout)
             return signature(self._layout) is None
         try:
             start(self._layout, self._environ)

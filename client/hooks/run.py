@@ -1,10 +1,9 @@
 """`recalld hook HOST [EVENT]`: one event in, one valid output out, exit code 0, within the budget.
 
-0.00 s  the timer is set, stdout is taken for the protocol
-0.40    reading stdin ends
-1.00    delivering ends (0.60 where the daemon has nothing to say)
-1.15    first ring: whatever hangs is given up; the neutral output is said, the event spooled
-1.35    last ring: the process ends
+0.00 s  stdout is taken for the protocol, the timer is set
+1.00    reading and delivering end (0.60 where the daemon has nothing to say)
+1.15    first ring: delivering is given up; the neutral output is said, the event spooled
+1.35    last ring: the process ends; a child of it spools what is not yet spooled
 1.50    what is allowed, the start of the interpreter included
 """
 
@@ -20,7 +19,7 @@ from ...auth.paths import Layout, layout
 from ..deadline import Deadline
 from ..documents import Document, text
 from . import hosts, journal, streams
-from .alarm import Alarm, Overrun
+from .alarm import Alarm, left_to_child
 from .delivery import Delivery, Refused, Undelivered
 from .event import ANSWERED, Answer, Event
 from .packing import packed
@@ -29,7 +28,6 @@ from .payload import payload
 SWITCH = "RECALLD_HOOKS"
 """`off` makes every hook do nothing: for agents that recalld or a script runs in the background."""
 
-READ_SECONDS = 0.4
 ANSWER_SECONDS = 1.0
 TELL_SECONDS = 0.6
 
@@ -42,12 +40,16 @@ def main(arguments: Sequence[str]) -> NoReturn:
         # Called by a person, or by settings someone wrote by hand; no host shows it at exit code 0.
         streams.said(2, f"recalld: hook needs one of {', '.join(hosts.NAMES)}\n".encode())
         os._exit(0)
-    hook = Hook(name, words[1] if len(words) > 1 else "", os.environ)
     try:
-        hook.run()
-    except BaseException as error:  # an agent's work must not stop because of a mistake of ours
-        hook.note(f"failed: {type(error).__name__}")
-    hook.end()
+        hook = Hook(name, words[1] if len(words) > 1 else "", os.environ)
+        try:
+            hook.run()
+        except BaseException as error:  # an agent must not stop because of a mistake of ours
+            hook.note(f"failed: {type(error).__name__}")
+        hook.end()
+    finally:
+        # Not sys.exit: tearing the interpreter down costs as much as delivering the event.
+        os._exit(0)
 
 
 class Hook:
@@ -59,18 +61,16 @@ class Hook:
         self._environ = environ
         self._said = False
         self._out = streams.taken()
-        self._alarm = Alarm(self.end)
-        self._alarm.set()
         self._host = hosts.load(name)
         self._layout = _layout(environ)
+        # One clock for everything: on a starved machine the start of a phase comes late already.
+        self._clock = Deadline(ANSWER_SECONDS)
+        self._alarm = Alarm(self._leave)
+        self._alarm.set()
 
     def run(self) -> None:
         """From stdin to stdout, and to the spool when the daemon has not taken the event."""
-        try:
-            with self._alarm.rescuing():
-                event = self._read()
-        except Overrun:
-            event = None
+        event = self._read()
         if event is None or self._layout is None or self._environ.get(SWITCH) == "off":
             return
         root = self._root(event.cwd)
@@ -79,13 +79,15 @@ class Hook:
             return
         self._deliver(self._layout, event, root)
 
-    def end(self) -> NoReturn:
-        """Say the neutral output unless something has been said, and end the process."""
-        try:
-            self._say(self._host.neutral(self._event_name))
-        finally:
-            # Not sys.exit: tearing the interpreter down costs as much as delivering the event.
-            os._exit(0)
+    def end(self) -> None:
+        """Say the neutral output unless something has been said."""
+        self._say(self._host.neutral(self._event_name))
+
+    def _leave(self) -> None:
+        """The time is up: the host gets what it is owed, a child the rest of the work."""
+        self.end()
+        left_to_child()
+        os.close(self._out)  # else the host would wait for the end of our output
 
     def note(self, outcome: str) -> None:
         """One line in the log, where there is a place for it."""
@@ -93,7 +95,7 @@ class Hook:
             journal.note(self._layout, self._name, self._event_name, outcome)
 
     def _read(self) -> Event | None:
-        found = payload(streams.received(Deadline(READ_SECONDS)))
+        found = payload(streams.received(self._clock))
         self._event_name = text(found, "hook_event_name") or self._event_name
         return self._host.read(self._event_name, found)
 
@@ -125,7 +127,7 @@ class Hook:
 
     def _ask(self, place: Layout, document: Document, kind: str, root: str) -> Answer:
         reply = kind in ANSWERED and self._host.takes(self._event_name)
-        deadline = Deadline(ANSWER_SECONDS if reply else TELL_SECONDS)
+        deadline = Deadline(self._clock.within(ANSWER_SECONDS if reply else TELL_SECONDS))
         delivery = Delivery(place, self._environ, root, deadline)
         return delivery.send(document, reply=reply, wait=kind == "session_start")
 

@@ -33,11 +33,16 @@ def taken() -> int:
 
 
 def received(deadline: Deadline) -> bytes:
-    """What the host wrote to stdin, to its end or as far as the deadline allows."""
+    """What the host wrote to stdin, to its end or until nothing comes before the deadline.
+
+    What lies in the pipe is read also when the deadline is over: it is there, and we are late.
+    """
     data = bytearray()
     with contextlib.suppress(OSError):  # closed, or a terminal we are in the background of
-        while not deadline.over and (piece := _piece(data, deadline)):
+        while piece := _piece(data, deadline):
             data += piece[: MOST_BYTES + 1 - len(data)]
+            if deadline.over and len(data) > MOST_BYTES:
+                break
     return bytes(data) if len(data) <= MOST_BYTES else b""
 
 

@@ -91,6 +91,9 @@ class _Server(ThreadingHTTPServer):
         self.fake = fake
         super().__init__(("127.0.0.1", 0), _Handler)
 
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that went away is none of a test's business."""
+
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"

@@ -94,6 +94,13 @@ def test_what_the_agent_said_last_arrives() -> None:
     assert event_of("kiro", "stop").text == "Done."
 
 
+def test_a_sub_agents_events_are_told_from_the_sessions_own() -> None:
+    """Only inside a sub-agent there is an id; a session started as some agent is the person's."""
+    assert event_of("claude-code", "SubagentStart").agent == "Explore"
+    assert event_of("claude-code", "PostToolUse", agent_id="a-1", agent_type="Plan").agent == "Plan"
+    assert event_of("claude-code", "UserPromptSubmit", agent_type="Plan").agent == ""
+
+
 def test_a_persons_address_is_left_behind() -> None:
     """Cursor sends an e-mail address with every event; nothing of it is passed on."""
     for name in EVENTS["cursor"]:

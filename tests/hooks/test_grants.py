@@ -8,6 +8,7 @@ from pathlib import Path
 from tests.harness.checkouts import Checkouts
 from tests.harness.crowd import released_together
 from tests.harness.fake_daemon import FakeDaemon
+from tests.harness.waiting import eventually
 from tests.hooks.conftest import Hooks
 from tests.hooks.payloads import payload
 
@@ -25,8 +26,8 @@ def test_a_crowd_mints_one_grant(hooks: Hooks, fake: FakeDaemon) -> None:
     """Hooks run in parallel; the checkout gets one token all the same."""
     calls = [["hook", "claude-code", "Stop"]] * 8
     assert {ran.returncode for ran in released_together(hooks.cli, calls)} == {0}
+    eventually(lambda: len({*fake.ids(), *(event["id"] for event in hooks.spooled())}) == 8)
     assert len(fake.grants) == 1
-    assert len(fake.events) + len(hooks.spooled()) == 8
 
 
 def test_the_folder_in_the_payload_decides(

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from recalld.client.hooks import hosts
 from tests.harness.cli import program
 from tests.harness.fake_daemon import FakeDaemon
 from tests.harness.jsontypes import JsonObject
+from tests.harness.waiting import eventually
 from tests.hooks.conftest import Hooks
 from tests.hooks.payloads import payload
 from tests.hooks.schemas import EVENTS, problems
@@ -239,6 +241,7 @@ def test_a_host_that_does_not_read_is_not_waited_for(hooks: Hooks, fake: FakeDae
 
 STRAY = """
 import sys
+import time
 from recalld.client.hooks import delivery, run
 class Chatty(delivery.Delivery):
     def send(self, event, **rest):
@@ -249,6 +252,35 @@ class Chatty(delivery.Delivery):
 run.Delivery = Chatty
 run.main(["claude-code"])
 """
+
+
+SLOW_DISK = """
+import os, time
+fsync = os.fsync
+os.fsync = lambda fd: (time.sleep(2.5), fsync(fd))
+from recalld.client.hooks import delivery, run
+def send(self, event, **rest):
+    raise delivery.Unreached("nobody there")
+delivery.Delivery.send = send
+run.main(["claude-code"])
+"""
+
+
+def test_a_slow_disk_delays_the_spool_and_not_the_agent(hooks: Hooks) -> None:
+    """The host has its process back in time; a child of it finishes the file."""
+    sent = json.dumps(payload("claude-code", "Stop", str(hooks.cwd))).encode()
+    began = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", SLOW_DISK],
+        input=sent,
+        capture_output=True,
+        cwd=hooks.cwd,
+        env=hooks.cli.env,
+        timeout=20,
+    )
+    assert time.monotonic() - began < 2.5
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"{}\n", b"")
+    assert len(eventually(hooks.spooled)) == 1
 
 
 @pytest.mark.parametrize(
@@ -274,5 +306,5 @@ def test_nothing_inside_can_reach_the_output(hooks: Hooks, fake: FakeDaemon, end
         timeout=10,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, b"{}\n", b"")
-    assert len(hooks.spooled()) == ("super" not in end)
+    eventually(lambda: len(hooks.spooled()) == ("super" not in end))
     assert len(fake.events) == ("super" in end)

@@ -49,9 +49,22 @@ def test_a_crowd_without_a_daemon_starts_one(hooks: Hooks, any_daemon: Daemon) -
     for ran in released_together(hooks.cli, [["hook", "claude-code", "Stop"]] * 12):
         assert (ran.returncode, ran.stdout, ran.stderr) == (0, "{}\n", "")
     assert len(_starters(hooks)) <= 1
-    assert len(hooks.spooled()) == 12
+    eventually(lambda: len(hooks.spooled()) == 12)
     eventually(lambda: any_daemon.published, within=20)
     assert len(any_daemon.pids()) == 1
+
+
+def test_a_crowd_loses_no_event(hooks: Hooks, fake: FakeDaemon) -> None:
+    """Forty hooks at once, more than the machine has time for: each event is somewhere once."""
+    crowd = 40
+    for ran in released_together(hooks.cli, [["hook", "codex", "Stop"]] * crowd):
+        assert (ran.returncode, ran.stdout, ran.stderr) == (0, "{}\n", "")
+
+    def kept() -> set[str]:
+        return set(fake.ids()) | {str(event["id"]) for event in hooks.spooled()}
+
+    eventually(lambda: len(kept()) == crowd)
+    assert len(fake.ids()) == len(set(fake.ids()))
 
 
 @pytest.fixture

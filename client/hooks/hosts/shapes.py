@@ -33,7 +33,8 @@ def event(kind: str, host: str, payload: Document) -> Event:
         response=payload.get("tool_response"),
         error=text(payload, "error"),
         tool_use_id=text(payload, "tool_use_id"),
-        agent=first(payload, "agent_type", "agent_id"),
+        # The type alone may be that of the whole session, and then the person speaks.
+        agent=first(payload, "agent_type", "agent_id") if text(payload, "agent_id") else "",
         transcript=first(payload, "agent_transcript_path", "transcript_path"),
         reason="interrupt" if flag(payload, "is_interrupt") else first(payload, *_WHY),
     )
