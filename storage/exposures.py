@@ -8,7 +8,7 @@ Each is kept once per session, so that no counter grows with the number of tool 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import apsw
 
@@ -39,14 +39,19 @@ def note(
     return fresh
 
 
-def present(connection: apsw.Connection, scope: Scope, session: str) -> frozenset[str]:
-    """The memories that are still in the session's context."""
+def present(
+    connection: apsw.Connection,
+    scope: Scope,
+    session: str,
+    how: Sequence[str] = ("loaded", "injected"),
+) -> frozenset[str]:
+    """The memories that are still in the session's context, having got there so."""
     rows = connection.execute(
         "SELECT e.ulid FROM exposures e JOIN agent_sessions s "
         "ON s.ns = e.ns AND s.session = e.session WHERE e.session = ? "
-        "AND e.ns IN (SELECT value FROM json_each(?)) AND e.how IN ('loaded', 'injected') "
-        "AND e.at >= s.refreshed_at",
-        (session, id_list(connection, scope)),
+        "AND e.ns IN (SELECT value FROM json_each(?)) AND e.at >= s.refreshed_at "
+        "AND e.how IN (SELECT value FROM json_each(?))",
+        (session, id_list(connection, scope), json.dumps(how)),
     )
     return frozenset(str(ulid) for (ulid,) in rows)
 

@@ -4,7 +4,24 @@ from __future__ import annotations
 
 from ...auth import errors as e
 from ..mcp import exchange
-from . import control, grants, memories, openapi, recalls, responses, schemas, state, stores, stream
+from . import (
+    control,
+    events,
+    grants,
+    learned,
+    learning_requests,
+    learning_responses,
+    memories,
+    openapi,
+    progress,
+    recalls,
+    responses,
+    rules,
+    schemas,
+    state,
+    stores,
+    stream,
+)
 from .access import Need
 from .route import Route
 
@@ -165,6 +182,115 @@ MEMORIES = (
     ),
 )
 
+LEARNING = (
+    Route(
+        "POST",
+        "/v1/events",
+        events.events,
+        GRANT,
+        "Tell what happens in an agent's session",
+        learning_responses.EventsTaken,
+        body=learning_requests.EventsRequest,
+        batch=True,
+        keyed=True,
+    ),
+    Route(
+        "GET",
+        "/v1/rules",
+        rules.rules,
+        GRANT,
+        "The rules for a session",
+        learning_responses.Rules,
+        query=learning_requests.RulesQuery,
+    ),
+    Route(
+        "POST",
+        "/v1/rules/{id}/promote",
+        rules.promote,
+        GRANT,
+        "Make it a rule",
+        responses.Memory,
+        errors=(e.Conflict,),
+        keyed=True,
+    ),
+    Route(
+        "POST",
+        "/v1/rules/{id}/demote",
+        rules.demote,
+        GRANT,
+        "Put a rule away",
+        responses.Memory,
+        errors=(e.Conflict,),
+        keyed=True,
+    ),
+    Route(
+        "POST",
+        "/v1/rules/{id}/hard",
+        rules.harden,
+        GRANT,
+        "Let a rule forbid tool calls",
+        learning_responses.HardRule,
+        body=learning_requests.HardRequest,
+        keyed=True,
+    ),
+    Route(
+        "DELETE",
+        "/v1/rules/{id}/hard",
+        rules.soften,
+        GRANT,
+        "Let a rule forbid nothing",
+        learning_responses.Softened,
+        keyed=True,
+    ),
+    Route(
+        "GET",
+        "/v1/checkpoint",
+        progress.load,
+        GRANT,
+        "Where work stands",
+        learning_responses.Checkpoints,
+        query=learning_requests.CheckpointQuery,
+    ),
+    Route(
+        "PUT",
+        "/v1/checkpoint",
+        progress.save,
+        GRANT,
+        "Say where work stands",
+        learning_responses.Progress,
+        body=learning_requests.CheckpointRequest,
+        keyed=True,
+    ),
+    Route(
+        "DELETE",
+        "/v1/checkpoint",
+        progress.clear,
+        GRANT,
+        "Put the checkpoint away",
+        learning_responses.CheckpointCleared,
+        query=learning_requests.CheckpointQuery,
+        keyed=True,
+    ),
+    Route(
+        "GET",
+        "/v1/lessons",
+        learned.lessons_learned,
+        GRANT,
+        "What was learned from failures",
+        learning_responses.Lessons,
+        query=learning_requests.LearnedQuery,
+    ),
+    Route(
+        "GET",
+        "/v1/outcomes",
+        learned.outcomes_seen,
+        GRANT,
+        "What came of attempts",
+        learning_responses.Outcomes,
+        query=learning_requests.LearnedQuery,
+    ),
+)
+
 GRANTS = (
     Route("GET", "/v1/grants", grants.listing, OWNER, "List the grants", responses.GrantList),
     Route(
@@ -198,7 +324,7 @@ GRANTS = (
     ),
 )
 
-ROUTES: tuple[Route, ...] = (*PROCESS, *MEMORIES, *GRANTS)
+ROUTES: tuple[Route, ...] = (*PROCESS, *MEMORIES, *LEARNING, *GRANTS)
 """Every route that `/openapi.json` describes."""
 
 PROTOCOLS = (

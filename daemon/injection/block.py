@@ -53,15 +53,16 @@ class Block(NamedTuple):
     dropped: int
 
 
-def render(items: Sequence[Item], *, heading: str, limit: int = LIMIT) -> Block:
+def render(items: Sequence[Item], *, heading: str, limit: int = LIMIT, unshown: int = 0) -> Block:
     """A block of as many whole items as fit, in the given order.
 
+    `unshown` items were left out before and are mentioned with those that are left out here.
     `limit` counts UTF-16 units, as the hosts do, and is never more than 10,000. An item that does
     not fit is left out and smaller ones after it still have their chance. No items, no block.
     """
     opening = [f"<{TAG}>", one_line(heading, _HEADING), _PREAMBLE]
     closing = f"</{TAG}>"
-    room = min(limit, LIMIT) - _size("\n".join([*opening, _more(len(items)), closing]))
+    room = min(limit, LIMIT) - _size("\n".join([*opening, _more(len(items) + unshown), closing]))
     shown: list[str] = []
     ids: list[str] = []
     for item in items:
@@ -74,7 +75,7 @@ def render(items: Sequence[Item], *, heading: str, limit: int = LIMIT) -> Block:
     dropped = len(items) - len(ids)
     if not items or (not ids and room < 0):
         return Block("", (), dropped)
-    more = [_more(dropped)] if dropped else []
+    more = [_more(dropped + unshown)] if dropped + unshown else []
     return Block("\n".join([*opening, *shown, *more, closing]), tuple(ids), dropped)
 
 

@@ -4,33 +4,25 @@ from __future__ import annotations
 
 import logging
 import time
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Protocol
 
-import apsw
-import numpy as np
-
 from ...storage.engine import Store
-from ...storage.memories import fetch
 from ...storage.reader import Reader
 from ...storage.scope import Scope
 from ..deadline import Deadline
 from ..embed.protocol import Embedder
-from . import budget, diversity, explain, past, phrases
-from .arrays import Floats, Longs
+from .arrays import Floats
 from .filters import Filter
-from .fusion import fuse
 from .query import Query, analyse
-from .request import MOST_HITS, Hit, RecallAnswer, RecallRequest
-from .rescoring import priors
-from .search import Found, Search
+from .ranking import ranked
+from .request import RecallAnswer, RecallRequest
+from .search import Search
 from .shelf import Shelf
 from .shelves import Opened, Shelves
 
 log = logging.getLogger("recalld.recall")
 VECTORS_UNAVAILABLE = "vectors_unavailable"
-# Fetched beyond the limit, for equal texts and for hits forgotten this very moment.
-_SPARE = 10
 
 
 class RecallSettings(Protocol):
@@ -74,9 +66,20 @@ class Recall:
             reader.connection, opened, query, question, Filter.of(request, now_ms), deadline
         )
         degraded |= found.degraded
-        hits = _ranked(reader.connection, scope, request, query, found, now_ms)
+        hits = ranked(reader.connection, scope, request, query, found, now_ms)
         took_ms = (time.perf_counter() - begun) * 1000
         return RecallAnswer(tuple(hits), tuple(sorted(degraded)), round(took_ms, 3))
+
+    def closeness(self, question: str, texts: Sequence[str]) -> list[float]:
+        """How close each text is in meaning to the question: its cosine, 0 without vectors.
+
+        Unlike a hit's score it compares across questions.
+        """
+        vector = self._embed(analyse(question, 0), set())
+        if vector is None or not texts:
+            return [0.0] * len(texts)
+        cosines = self._embedder.documents(texts) @ vector
+        return [float(cosine) for cosine in cosines]
 
     def bytes_used(self) -> int:
         """Memory that namespaces in use take, roughly."""
@@ -108,52 +111,3 @@ class Recall:
 
 def _actors(opened: Opened) -> frozenset[str]:
     return frozenset[str]().union(*(shelf.state.actors for shelf in opened.shelves.values()))
-
-
-def _ranked(
-    connection: apsw.Connection,
-    scope: Scope,
-    request: RecallRequest,
-    query: Query,
-    found: Found,
-    now_ms: int,
-) -> list[Hit]:
-    """Score the candidates, then read, thin out and cut the best ones."""
-    if not len(found.candidates):
-        return []
-    signals = fuse(found.candidates, found.statistics, query)
-    signals |= priors(found.candidates, query.period, now_ms)
-    total: Floats = np.stack(list(signals.values())).sum(axis=0)
-    limit = max(1, min(request.limit, MOST_HITS))
-    wide = max(limit, phrases.LOOKED_AT) if query.phrases else limit
-    order = np.argsort(-total, kind="stable")[: wide + _SPARE]
-    hits = _read(connection, scope, found.candidates.rid[order], total[order])
-    if request.explain:
-        hits = [
-            (at, replace(hit, why=explain.contributions(signals, int(order[at]))))
-            for at, hit in hits
-        ]
-    kept = [hit for _, hit in hits]
-    if query.phrases:
-        kept = phrases.lifted(kept, query.phrases)
-    kept = diversity.distinct(kept)[:limit]
-    if request.as_of is not None:
-        kept = [_then(connection, scope, hit, request.as_of) for hit in kept]
-    return kept if request.budget is None else budget.pack(kept, request.budget)
-
-
-def _read(
-    connection: apsw.Connection, scope: Scope, rids: Longs, scores: Floats
-) -> list[tuple[int, Hit]]:
-    """The hits with their place in `rids`; a memory that is gone by now is left out."""
-    memories = fetch(connection, scope, rids.tolist())
-    pairs = zip(rids.tolist(), scores.tolist(), strict=True)
-    return [
-        (at, Hit(memories[rid], round(score, 4)))
-        for at, (rid, score) in enumerate(pairs)
-        if rid in memories
-    ]
-
-
-def _then(connection: apsw.Connection, scope: Scope, hit: Hit, at_ms: int) -> Hit:
-    return replace(hit, memory=past.as_it_was(connection, scope, hit.memory, at_ms))

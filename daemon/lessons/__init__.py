@@ -1,0 +1,1 @@
+"""From what failed and what worked to lessons and solutions."""

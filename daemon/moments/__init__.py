@@ -1,0 +1,1 @@
+"""What is done and said at each moment of an agent's session, one file a moment."""

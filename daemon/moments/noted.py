@@ -1,0 +1,17 @@
+"""What recording an event came to, as far as somebody should be told."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..injection.block import Item
+
+
+class Noted(NamedTuple):
+    """Items for the agent, before all others, and a line for the person."""
+
+    items: tuple[Item, ...] = ()
+    notice: str | None = None
+
+
+UNSAID = Noted()

@@ -1,0 +1,1 @@
+"""Memories as rules: what a session is given at its start, and what becomes or stops being one."""

@@ -1,0 +1,108 @@
+"""What the user wants to hold from now on is kept, in the user's words."""
+
+from __future__ import annotations
+
+import pytest
+from recalld.daemon.intake.capture import asks_again, capture
+
+from tests.loop.agent import Agent
+
+LASTING = {
+    "Never start the tests without docker compose up first": "correction",
+    "use pnpm not npm in this repo": "preference",
+    "No, use tabs instead of spaces.": "correction",
+    "Always run the formatter before committing.": "preference",
+    "From now on, write commit messages in English.": "preference",
+    "Please always add a test.": "preference",
+    "Don't use any in TypeScript, ever.": "correction",
+    "no, don't use npm here": "correction",
+    "We never push to main directly.": "correction",
+    "In this project we deploy with ./ship.sh": "devops",
+    "Remember that the staging database is on port 6380.": "project-knowledge",
+    "I told you, never amend commits.": "correction",
+    "You should never log tokens.": "correction",
+    "Stop adding comments everywhere in this repo.": "correction",
+}
+PASSING = [
+    "Never mind, I'll do it.",
+    "The test always fails on CI.",
+    "It never works on Windows.",
+    "Don't touch the tests yet.",
+    "Why don't we use pnpm?",
+    "Should we always run lint?",
+    "Don't worry about it.",
+    "fix the login bug",
+    "If the build fails, never retry.",
+    "> never quote me on that",
+    "```\nalways in code, never outside\n```",
+    "Please add a function that never returns None",
+    "don't run it for now",
+    "I never saw this error before.",
+]
+
+
+@pytest.mark.parametrize("sentence", LASTING)
+def test_a_lasting_wish_is_kept_word_for_word(sentence: str) -> None:
+    """The sentence is taken whole, with its negation, and gets its kind."""
+    (found,) = capture(f"I looked at the log. {sentence}\nNow fix the bug.")
+    assert (found.sentence, found.kind) == (sentence, LASTING[sentence])
+
+
+@pytest.mark.parametrize("prompt", PASSING)
+def test_what_is_about_this_minute_is_not_kept(prompt: str) -> None:
+    """Questions, conditions, reports, quotations and one-off instructions make no rule."""
+    assert capture(prompt) == []
+
+
+def test_users_who_come_back_are_noticed() -> None:
+    """Only the beginning of a prompt counts, and only words about the last attempt."""
+    for prompt in ("still broken", "it's still failing", "That didn't work.", "try again"):
+        assert asks_again(prompt), prompt
+    for prompt in ("Now add a test", "Use the same approach", "Still, let us refactor it"):
+        assert not asks_again(prompt), prompt
+
+
+def test_a_prompts_rule_is_stored_with_its_negation(agent: Agent) -> None:
+    """Defect 1: "Never start …" came back as "start …"."""
+    told = agent.prompt("Never start the tests without docker compose up first. Run them now.")
+    assert agent.contents("correction") == [
+        "Never start the tests without docker compose up first."
+    ]
+    assert "Never start the tests" in told["notice"]
+    agent.session().prompt("Never start the tests without docker compose up first.")
+    (memory,) = agent.memories("correction")
+    assert memory["evidence"] == 2
+    assert memory["source"] == {"agent": "claude-code", "session": agent.session_id}
+
+
+def test_prompts_that_no_person_wrote_teach_nothing(agent: Agent) -> None:
+    """Timers, programs and sub-agents give orders too; they are not the user's wishes."""
+    agent.prompt("Always use the blue button.", source="system")
+    agent.prompt("Always use the red button.", agent="explorer")
+    assert agent.contents("preference") == []
+
+
+def test_a_new_choice_retires_the_old_one(agent: Agent) -> None:
+    """The override names what to ignore, and promoting the old one brings it back."""
+    agent.prompt("use pnpm not npm in this repo")
+    (old,) = agent.memories("preference")
+    told = agent.prompt("Actually, use yarn instead of pnpm from now on.")
+    assert f"[recalld:{old['id']}], which no longer holds" in told["context"]
+    assert "instead of: use pnpm" in told["notice"]
+    (new,) = agent.memories("correction")
+    assert new["supersedes"] == old["id"]
+    assert agent.contents("preference") == []
+    back = agent.http.call("POST", f"/v1/rules/{old['id']}/promote")
+    assert (back.status, back.json["status"]) == (200, "active")
+    assert agent.contents("preference") == ["use pnpm not npm in this repo"]
+    assert agent.contents("correction") == []
+
+
+def test_choices_of_other_things_stay(agent: Agent) -> None:
+    """Another family, a mere prohibition and a choice for one place replace nothing."""
+    agent.prompt("use pnpm not npm in this repo")
+    agent.prompt("Always use tabs, never spaces.")
+    agent.prompt("Never use yarn in this repo.")
+    agent.prompt("Always use yarn in packages/legacy.")
+    assert len(agent.contents("preference")) == 3
+    assert len(agent.contents("correction")) == 1
