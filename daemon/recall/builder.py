@@ -119,7 +119,8 @@ class Builder:
                 slot.finish_build(shelf)
 
     def _build(self, reader: Reader, ns: int) -> Shelf | None:
-        shelf = Shelf(self._dimension)
+        with reader.until(time.monotonic() + _CHUNK_SECONDS) as connection:
+            shelf = Shelf(self._dimension, shelf_rows.count(connection, ns))
         last = 0
         while not self._stopping:
             with reader.until(time.monotonic() + _CHUNK_SECONDS) as connection:

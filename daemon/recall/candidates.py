@@ -103,20 +103,24 @@ def choose(shelf: Shelf, state: State, words: Floats, similarity: Floats, wanted
     if len(every) <= SCORE_ALL:
         return every.astype(np.int32)
     best = np.concatenate([_best(words, every), _best(similarity, every)])
-    columns = shelf.columns
-    near = np.concatenate([best, columns.before[best], columns.after[best]])
-    near = np.unique(near[(near >= 0) & (near < state.size)])
-    chosen: Slots = near[wanted[near]].astype(np.int32)
-    return chosen
+    if state.has_turns:
+        columns = shelf.columns
+        best = np.concatenate([best, columns.before[best], columns.after[best]])
+        best = best[(best >= 0) & (best < state.size)]
+        best = best[wanted[best]]
+    return np.unique(best).astype(np.int32)
 
 
 def _best(signal: Floats, every: Longs) -> Longs:
-    """The `PER_SIGNAL` best of the slots `every` that have any of the signal."""
+    """The `PER_SIGNAL` best of the slots `every` that have any of the signal, or a few more."""
+    every = every[signal[every] > 0]
+    if len(every) <= PER_SIGNAL:
+        return every
     of = signal[every]
-    if len(every) > PER_SIGNAL:
-        top = np.argpartition(of, len(of) - PER_SIGNAL)[-PER_SIGNAL:]
-        every, of = every[top], of[top]
-    return every[of > 0]
+    # partition is vectorised for float32 where argpartition is not: 0.1 ms against 3 at 20,000.
+    least = np.partition(of, len(of) - PER_SIGNAL)[len(of) - PER_SIGNAL]
+    enough: Longs = every[of >= least]
+    return enough
 
 
 def _of_neighbour(signal: Floats, neighbour: Slots, count: int) -> Floats:

@@ -6,23 +6,24 @@ points in either direction.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from .request import Hit
+from ...storage.memories import Memory
 
 
-def distinct(hits: Iterable[Hit]) -> list[Hit]:
-    """The hits without those whose text an earlier one already has, in any namespace.
+class Distinct:
+    """Tells new texts from repeated ones, in the order they are shown to it."""
 
-    Turns of conversations stay: who said the same thing when is what was asked for.
-    """
-    seen: set[str] = set()
-    kept: list[Hit] = []
-    for hit in hits:
-        text = " ".join(hit.memory.content.split()).casefold()
-        if hit.memory.kind != "conversation":
-            if text in seen:
-                continue
-            seen.add(text)
-        kept.append(hit)
-    return kept
+    def __init__(self) -> None:
+        self._seen: set[str] = set()
+
+    def admits(self, memory: Memory) -> bool:
+        """Whether this text is new, in any namespace; letter case and blanks do not count.
+
+        Turns of conversations are always new: who said the same thing when is what was asked for.
+        """
+        if memory.kind == "conversation":
+            return True
+        text = " ".join(memory.content.split()).casefold()
+        if text in self._seen:
+            return False
+        self._seen.add(text)
+        return True

@@ -78,7 +78,7 @@ def run(stage: Stage, judged: Judged) -> Run:
         within=600,
         what="all vectors written",
     )
-    _warm(http, judged, namespaces)
+    _warm(stage, http, judged)
     before = _cpu_seconds(stage.daemon.pid)
     asked = [_ask(http, question.text, question.namespace) for question in judged.questions]
     cpu = (_cpu_seconds(stage.daemon.pid) - before) * 1000 / max(1, len(asked))
@@ -139,15 +139,17 @@ def _present(fields: dict[str, str | None]) -> dict[str, str]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def _warm(http: Http, judged: Judged, namespaces: Sequence[str]) -> None:
-    """Ask once in each namespace until none is read from disk any more."""
-    for namespace in namespaces:
-        question = next((q for q in judged.questions if q.namespace == namespace), None)
-        if question is None:
-            continue
-        for _ in range(20):
-            _ask(http, question.text, namespace)
-    time.sleep(1.0)
+def _warm(stage: Stage, http: Http, judged: Judged) -> None:
+    """Ask once in each namespace, then wait until the daemon has read it and is quiet."""
+    for question in {question.namespace: question for question in judged.questions}.values():
+        _ask(http, question.text, question.namespace)
+    eventually(lambda: _is_quiet(stage.daemon.pid), within=120, what="a quiet daemon")
+
+
+def _is_quiet(pid: int) -> bool:
+    before = _cpu_seconds(pid)
+    time.sleep(0.5)
+    return _cpu_seconds(pid) - before < 0.03
 
 
 def _ask(http: Http, query: str, namespace: str) -> tuple[list[str], float]:
