@@ -1,0 +1,1 @@
+"""Makes the static WordPiece table of the default embedder from the text of registry packages."""
