@@ -45,6 +45,19 @@ def accepts(port: int) -> bool:
         return False
 
 
+def move_record(daemon: Daemon) -> int:
+    """Kill the daemon and let its record name a port that is free for certain; returns the port.
+
+    The old port itself may be taken by any other process of the machine before a test gets it.
+    """
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = int(free.getsockname()[1])
+    record = daemon.record
+    daemon.kill()
+    daemon.record_path.write_text(json.dumps(record | {"port": port}))
+    return port
+
+
 @pytest.fixture
 def rogue(shared: Path, tmp_path: Path) -> Iterator[Callable[[int, str], Path]]:
     """Starts the rogue server on a port; returns the file it logs every request to."""
@@ -72,8 +85,7 @@ def test_an_imposter_learns_nothing(
     recalld.ok("store", "a secret plan", "--json")
     token = next(recalld.cwd.glob(".recalld/token")).read_text().strip()
     secret = daemon.secret
-    port = daemon.port
-    daemon.kill()
+    port = move_record(daemon)
     log = rogue(port, ANSWERS[answer])
     assert "a secret plan" in recalld.ok("recall", "a secret plan")
     recalld.ok("store", "another secret plan")
@@ -87,12 +99,8 @@ def test_an_imposter_learns_nothing(
 
 def test_a_silent_imposter_does_not_hold_anybody_up(recalld: Cli, daemon: Daemon) -> None:
     """A port that takes connections and never answers is given up on, and a new daemon started."""
-    port = daemon.port
-    daemon.kill()
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as deaf:
-        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        deaf.bind(("127.0.0.1", port))
-        deaf.listen(8)
+    port = move_record(daemon)
+    with socket.create_server(("127.0.0.1", port), backlog=8):
         recalld.ok("recall", "anything")
     assert daemon.port != port
 

@@ -59,6 +59,8 @@ def smallest(document: JsonObject, schema: JsonObject, name: str = "") -> Any:
         return schema["enum"][0]
     if "const" in schema:
         return schema["const"]
+    if schema.get("format") == "date-time":
+        return "2026-01-31T12:00:00Z"
     return _of_type(document, schema, name)
 
 
