@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import MutableMapping
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 from pydantic import ConfigDict
@@ -21,9 +21,15 @@ _PASSED_ON = (b"mcp-protocol-version", b"mcp-method", b"mcp-name")
 
 
 class Message(Request):
-    """One JSON-RPC message; the SDK checks the rest."""
+    """One JSON-RPC message; the SDK checks the rest.
 
-    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
+    It would take a request whose id is null or an object for a notification, and not answer.
+    """
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True, defer_build=True)
+
+    jsonrpc: Literal["2.0"]
+    id: str | int | float = 0
 
 
 async def serve(call: Call) -> Answer:
