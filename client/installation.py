@@ -29,11 +29,11 @@ class Installed(NamedTuple):
     note: str
 
 
-def launcher(argv0: str, environ: Mapping[str, str]) -> str:
+def launcher(argv0: str, environ: Mapping[str, str], *, temporary: bool = False) -> str:
     """The absolute path of the `recalld` command that a unit can rely on; raises InvalidRequest.
 
     Links are kept as they are: pipx and uv tool put a stable link in front of a folder that every
-    upgrade replaces. Environments that vanish by themselves are refused.
+    upgrade replaces. Environments that vanish by themselves are refused, unless `temporary`.
     """
     found = _candidate(argv0, environ)
     if found is None or not os.access(found, os.X_OK):
@@ -41,7 +41,7 @@ def launcher(argv0: str, environ: Mapping[str, str]) -> str:
             "There is no recalld command that a service could start.",
             hint="Install recalld for good (uv tool install recalld, or pipx install recalld).",
         )
-    for path in (found, os.path.realpath(found), sys.prefix):
+    for path in () if temporary else (found, os.path.realpath(found), sys.prefix):
         if ephemeral(path, environ):
             raise InvalidRequest(
                 f"{path} is a temporary place; a service started from it would break.",

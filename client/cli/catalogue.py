@@ -32,6 +32,8 @@ VERBS: dict[str, Entry] = {
     "logs": Entry("serving", "print the daemon's log"),
     "doctor": Entry("diagnosing", "check the installation and say what to run"),
     "service": Entry("supervising", "install the daemon as a service, or remove it"),
+    "connect": Entry("connecting", "connect an agent: its hooks and its MCP server"),
+    "disconnect": Entry("connecting", "take our entries out of an agent's settings"),
     "stats": Entry("reading", "count memories by namespace and kind"),
     "hook": Entry("hooking", "answer one event of an agent (agents run this)"),
     "mcp": Entry("bridging", "serve the memory over MCP on stdin and stdout (agents run this)"),

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 
-from ...auth.errors import UnsafePermissions
+from ...auth.checkout import locate
+from ...auth.errors import InvalidRequest, UnsafePermissions
+from ..connectors import health
 from ..examination import Check, examine
 from . import terminal
-from .verb import Context, Verb
+from .verb import Context, Verb, working_folder
 
 
 def _no_arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,6 +19,7 @@ def _no_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _doctor(context: Context, _args: argparse.Namespace) -> int:
     found = list(examine(context.layout, context.environ, context.deadline, sys.argv[0]))
+    found += health.examine(context.layout, context.environ, sys.argv[0], _root())
     failed = any(check.state == "failure" for check in found)
     if context.json:
         told = {"ok": not failed, "checks": [check._asdict() for check in found]}
@@ -24,6 +27,14 @@ def _doctor(context: Context, _args: argparse.Namespace) -> int:
     else:
         terminal.table(("check", "state", "seen and remedy"), [_row(check) for check in found])
     return UnsafePermissions.exit_code if failed else 0
+
+
+def _root() -> str:
+    """The checkout here; the root folder, which is none, where the folder was removed under us."""
+    try:
+        return locate(working_folder()).root
+    except InvalidRequest:
+        return "/"
 
 
 def _row(check: Check) -> tuple[str, str, str]:

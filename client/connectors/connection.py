@@ -1,0 +1,126 @@
+"""Connecting a host and disconnecting it: every file is judged before the first is written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from ...auth.errors import Conflict
+from ...auth.paths import Layout
+from ..deadline import Deadline
+from ..lock import held
+from . import change, hosts, receipts
+from .change import Change
+from .launch import Launch
+from .settings_file import Moved
+from .target import Place, Target, Wanted
+
+_ATTEMPTS = 5
+"""Times a file may change under us before we give up; agents write theirs now and then."""
+
+
+class Done(NamedTuple):
+    """One file: what happened to it (see Change.deed), the diff, and where its backup lies."""
+
+    path: str
+    deed: str
+    diff: str
+    backup: str = ""
+
+
+class Order(NamedTuple):
+    """What is asked for. `rules` is the text of the rules block, None when none was asked for."""
+
+    host: str
+    place: Place
+    launch: Launch
+    rules: str | None = None
+
+
+def connect(layout: Layout, order: Order, deadline: Deadline, *, dry: bool) -> list[Done]:
+    """Put our entries in the host's files, or only say what would change (`dry`).
+
+    Raises InvalidSettings, InvalidRequest or StorageTrouble with nothing written, Conflict when
+    another program keeps writing to a file.
+    """
+    return _all(layout, lambda: list(_connecting(layout, order)), deadline, dry=dry)
+
+
+def _connecting(layout: Layout, order: Order) -> Iterator[Change]:
+    host, root, scope = order.host, order.place.root, order.place.scope
+    module = hosts.load(host)
+    for target in module.targets(order.place, order.launch):
+        yield change.connecting(layout, target, host, scope, root)
+    if order.rules is not None:
+        path = os.path.join(root, module.RULES)
+        if order.rules.strip():
+            target = Target(path, "rules", Wanted(host), order.rules)
+            yield change.connecting(layout, target, host, scope, root)
+        else:  # nothing to say: then no block either
+            yield change.disconnecting(layout, path, "rules", host, root)
+
+
+def disconnect(
+    layout: Layout, order: Order, scopes: Sequence[str], deadline: Deadline, *, dry: bool
+) -> list[Done]:
+    """Take our entries out of the host's files of these scopes. Raises as `connect` does.
+
+    All scopes together mean everything we ever wrote for this host, in other checkouts too.
+    """
+    plan = _places(layout, order, scopes)
+    return _all(layout, lambda: list(_disconnecting(layout, order.host, plan)), deadline, dry=dry)
+
+
+class Where(NamedTuple):
+    """A file that may hold something of ours; `root` is the checkout it must not lead out of."""
+
+    path: str
+    kind: str
+    root: str
+
+
+def _places(layout: Layout, order: Order, scopes: Sequence[str]) -> list[Where]:
+    """Where our entries go by default, and where the receipts say that they went."""
+    place, module = order.place, hosts.load(order.host)
+    found: list[Where] = []
+    for scope in scopes:
+        here = place._replace(scope=scope)
+        root = place.root if scope == "project" else ""
+        found += [Where(t.path, t.kind, root) for t in module.targets(here, order.launch)]
+    if "project" in scopes:
+        found.append(Where(os.path.join(place.root, module.RULES), "rules", place.root))
+    known = {os.path.realpath(where.path) for where in found}
+    for receipt in receipts.every(layout):
+        mine = order.host in receipt.hosts and receipt.scope in scopes
+        elsewhere = len(scopes) == 1 and receipt.root not in ("", place.root)
+        if mine and not elsewhere and receipt.path not in known:
+            found.append(Where(receipt.path, receipt.kind, receipt.root))
+    return found
+
+
+def _disconnecting(layout: Layout, host: str, places: Sequence[Where]) -> Iterator[Change]:
+    for where in places:
+        yield change.disconnecting(layout, where.path, where.kind, host, where.root)
+
+
+def _all(
+    layout: Layout, plan: Callable[[], list[Change]], deadline: Deadline, *, dry: bool
+) -> list[Done]:
+    if dry:
+        return [_done(one, "") for one in plan()]
+    with held(os.path.join(layout.run, "connect.lock"), deadline):
+        for attempt in range(_ATTEMPTS):
+            try:
+                return [_done(one, change.carry_out(layout, one)) for one in plan()]
+            except Moved as error:
+                if attempt == _ATTEMPTS - 1:
+                    raise Conflict(
+                        f"{error} is being changed by another program.",
+                        hint="Nothing of its changes was lost; run this again.",
+                    ) from error
+    return []
+
+
+def _done(one: Change, backup: str) -> Done:
+    return Done(one.content.path, one.deed, one.diff(), backup)
