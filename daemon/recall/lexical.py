@@ -13,6 +13,8 @@ from .shelf import Shelf, State
 
 K1 = 1.2
 B = 0.75
+SESSION_K1 = 3.0
+"""Sessions are long: the third mention of a word in one still says something."""
 PREVIOUS_TURN = 0.5
 """Weight of the words of the turn before: answers rarely repeat the question's words."""
 
@@ -90,7 +92,7 @@ def score(
         # A slot may be touched twice; assignment adds the same value to it once.
         total[touched] += idf * (K1 + 1) * here / (here + K1)
         times[touched] = 0
-    return WordScores(total, _session_scores(shelf, state, found, stats))
+    return WordScores(total, _session_scores(shelf, state, found))
 
 
 def _rarity(words: Floats, average: float) -> Floats:
@@ -112,24 +114,22 @@ def _add(times: Floats, slots: Slots, weight: Floats, columns: Columns) -> Slots
     return np.concatenate([slots, follower[real]])
 
 
-def _session_scores(
-    shelf: Shelf, state: State, found: Sequence[Match], stats: Statistics
-) -> Floats:
+def _session_scores(shelf: Shelf, state: State, found: Sequence[Match]) -> Floats:
     """BM25 over whole sessions as documents, given to each of their slots."""
-    count = state.size
-    if not state.sessions:
+    count, sessions = state.size, state.sessions
+    if not sessions:
         return np.zeros(count, np.float32)
     session = shelf.columns.session[:count]
     inside = session >= 0
-    size = np.bincount(
-        session[inside], shelf.columns.words[:count][inside], minlength=state.sessions
-    )
-    damping = K1 * (1 - B + B * size / max(1.0, float(size.mean())))
-    total = np.zeros(state.sessions, np.float64)
-    for match, idf in zip(found, stats.idf, strict=True):
+    size = np.bincount(session[inside], shelf.columns.words[:count][inside], minlength=sessions)
+    damping = SESSION_K1 * (1 - B + B * size / max(1.0, float(size.mean())))
+    total = np.zeros(sessions, np.float64)
+    for match in found:
         of = session[match.slots]
-        times = np.bincount(of[of >= 0], match.counts[of >= 0], minlength=state.sessions)
-        total += idf * (K1 + 1) * times / (times + damping)
+        times = np.bincount(of[of >= 0], match.counts[of >= 0], minlength=sessions)
+        holding = np.count_nonzero(times)
+        idf = np.log1p((sessions - holding + 0.5) / (holding + 0.5))
+        total += idf * (SESSION_K1 + 1) * times / (times + damping)
     scores = total[session].astype(np.float32)
     scores[~inside] = 0
     return scores
