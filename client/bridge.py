@@ -108,11 +108,12 @@ class Bridge:
             for found in bridge_messages.read(line):
                 if isinstance(found, bytes):
                     self._outbox.put(found)
-                elif found.id is not None:
+                elif found.method and found.id is not None:
                     self._depart(found)
                 elif found.method == "notifications/cancelled":
                     self._abandon(found.params.get("requestId"))
-                # Other notifications mean nothing to a server without sessions.
+                # Other notifications mean nothing to a server without sessions, and it asks nothing
+                # that could be answered.
 
     def expire(self) -> None:
         """Answer for calls that overran their time, such as those that no thread had time for."""
