@@ -53,6 +53,8 @@ class Settings(BaseModel):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_bytes: Annotated[int, Field(ge=1 << 16, le=1 << 30)] = 5 << 20
     log_files: Annotated[int, Field(ge=1, le=20)] = 3
+    auto_demote: bool = False
+    """Whether rules nobody ever cites are put away, where they were relevant often enough."""
     embedder: Literal["static", "none"] = "static"
     matrix_bytes: Annotated[int, Field(ge=0, le=1 << 34)] = 96 << 20
     """Memory for the vectors of namespaces in use; the least recently used are dropped."""

@@ -12,6 +12,8 @@ from ..auth import record
 from ..auth.errors import RecalldError
 from ..storage import idempotency
 from ..storage.timestamps import from_unix_ms
+from .intake.spool import Spool
+from .lessons import upkeep
 from .lock import OwnerLock
 from .memory import give_back
 from .notify import Notifier
@@ -36,6 +38,7 @@ class Supervisor:
         self._last_look = time.time()
         self._last_expiry = 0.0
         self._tidied_at = 0
+        self._spool = Spool(services.layout, services.store, services.grants)
 
     async def watch(self) -> None:
         """Look after everything until draining begins."""
@@ -43,6 +46,7 @@ class Supervisor:
         if self._notifier.watchdog_s is not None:
             period = min(period, self._notifier.watchdog_s)
         while not self._services.lifecycle.draining:
+            await self._take_in()
             await asyncio.sleep(period)
             self._notifier.alive()
             try:
@@ -50,6 +54,13 @@ class Supervisor:
                 await self._tidy()
             except Exception:
                 log.exception("looking after the daemon failed")
+
+    async def _take_in(self) -> None:
+        """Events that hooks could not deliver; at the start and at every look."""
+        try:
+            await asyncio.to_thread(self._spool.take_in)
+        except Exception:
+            log.exception("the spool could not be taken in")
 
     def _look(self) -> None:
         services = self._services
@@ -105,3 +116,5 @@ class Supervisor:
             before = from_unix_ms(int((time.time() - KEYS_KEPT_S) * 1000))
             writer = self._services.store.writer
             writer.submit(lambda tx: idempotency.expire(tx, before), background=True)
+            unused = self._services.settings.auto_demote
+            writer.submit(lambda tx: upkeep.tidy(tx, demote_unused=unused), background=True)

@@ -66,19 +66,6 @@ def seen(connection: apsw.Connection, scope: Scope, session: str) -> frozenset[s
     return frozenset(str(ulid) for (ulid,) in rows)
 
 
-def relevant_sessions(
-    connection: apsw.Connection, scope: Scope, ulids: Iterable[str]
-) -> dict[str, int]:
-    """In how many sessions each memory fitted what was going on."""
-    rows = connection.execute(
-        "SELECT ulid, count(DISTINCT session) FROM exposures "
-        "WHERE ulid IN (SELECT value FROM json_each(?)) AND how IN ('injected', 'relevant') "
-        "AND ns IN (SELECT value FROM json_each(?)) GROUP BY ulid",
-        (json.dumps(list(ulids)), id_list(connection, scope)),
-    )
-    return {str(ulid): int(number) for ulid, number in rows}
-
-
 def expire(tx: Transaction, before: str) -> int:
     """Forget exposures from before this time (RFC 3339); returns how many."""
     tx.connection.execute("DELETE FROM exposures WHERE at < ?", (before,))

@@ -64,20 +64,32 @@ def count(connection: apsw.Connection, scope: Scope, kind: str) -> int:
     )
 
 
-def unused(
-    connection: apsw.Connection, scope: Scope, before: str, limit: int = MOST_CANDIDATES
-) -> list[Memory]:
-    """Active rules stored before this time that nobody ever cited; solutions are never among them.
+_UNUSED: Final = (
+    f"SELECT {COLUMNS} FROM memories m LEFT JOIN counters c ON c.rid = m.rid "  # noqa: S608  # constants
+    f"WHERE m.status = 'active' AND m.kind IN ({RULE_KINDS}) AND m.kind <> 'solution' "
+    "AND m.ns IN (SELECT value FROM json_each(:ns)) AND m.created_at < :before "
+    "AND coalesce(c.cited, 0) = 0 "
+    "AND NOT EXISTS (SELECT 1 FROM hard_rules h WHERE h.ns = m.ns AND h.ulid = m.ulid) "
+    "AND (SELECT count(DISTINCT e.session) FROM exposures e WHERE e.ulid = m.ulid "
+    "AND e.how IN ('injected', 'relevant')) >= :sessions LIMIT :limit"
+)
 
-    Rules marked hard are the user's own word and left out too.
+
+def unused(
+    connection: apsw.Connection,
+    scope: Scope,
+    *,
+    before: str,
+    sessions: int,
+    limit: int = MOST_CANDIDATES,
+) -> list[Memory]:
+    """Active rules stored before this time, relevant in so many sessions and never cited.
+
+    Being loaded into sessions that had nothing to do with a rule says nothing against it. Solutions
+    are never among them, nor rules marked hard, which are the user's own word.
     """
     names = identify(connection, scope)
-    rows = connection.execute(
-        f"SELECT {COLUMNS} FROM memories m LEFT JOIN counters c ON c.rid = m.rid "  # noqa: S608  # constants
-        f"WHERE m.status = 'active' AND m.kind IN ({RULE_KINDS}) AND m.kind <> 'solution' "
-        "AND m.ns IN (SELECT value FROM json_each(?)) AND m.created_at < ? "
-        "AND coalesce(c.cited, 0) = 0 AND coalesce(c.injected, 0) > 0 "
-        "AND NOT EXISTS (SELECT 1 FROM hard_rules h WHERE h.ns = m.ns AND h.ulid = m.ulid) LIMIT ?",
-        (json.dumps(list(names)), before, limit),
-    )
-    return [from_row(row, names[row[2]]) for row in rows]
+    bindings = {
+        "ns": json.dumps(list(names)), "before": before, "sessions": sessions, "limit": limit,
+    }  # fmt: skip
+    return [from_row(row, names[row[2]]) for row in connection.execute(_UNUSED, bindings)]

@@ -65,13 +65,25 @@ class Revoked(Response):
     result: Literal["revoked"]
 
 
+class Ignored(Response):
+    """A memory that no longer holds."""
+
+    id: str
+    content: str
+
+
 class Stored(Response):
-    """What became of a memory."""
+    """What became of a memory.
+
+    `flags` such as `secret:github-token` say what is in it; `ignore` what it replaced.
+    """
 
     id: str
     result: Literal["stored", "duplicate", "superseded"]
     namespace: str
     version: int
+    flags: list[str] | None = None
+    ignore: list[Ignored] | None = None
 
 
 class Wrong(Response):

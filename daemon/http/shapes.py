@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ...auth.errors import RecalldError
 from ...storage.drafts import Stored
@@ -67,14 +67,21 @@ def version(entry: Version) -> dict[str, object]:
     return told
 
 
-def stored(result: Stored) -> dict[str, object]:
-    """What became of a draft."""
-    return {
+def stored(
+    result: Stored, *, flags: Sequence[str] = (), retired: Memory | None = None
+) -> dict[str, object]:
+    """What became of a draft; `flags` and what to ignore from now on only if there are any."""
+    shape: dict[str, object] = {
         "id": result.ulid,
         "result": result.result,
         "namespace": result.namespace,
         "version": result.version,
     }
+    if flags:
+        shape["flags"] = list(flags)
+    if retired is not None:
+        shape["ignore"] = [{"id": retired.ulid, "content": retired.content}]
+    return shape
 
 
 def wrong(error: RecalldError) -> dict[str, object]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...auth.errors import RecalldError
-from ...storage import drafts, turns
+from ...storage import turns
 from ...storage.drafts import Draft
 from ...storage.faults import FullDisk, StorageFault
 from ...storage.scope import Scope
 from ...storage.transaction import Transaction
 from ..intake.drafts import from_request, from_turns
+from ..intake.flags import flags_of
+from ..rules import preferences
 from . import shapes
 from .answers import Answer
 from .bodies import validate
@@ -19,16 +21,21 @@ from .schemas import BatchRequest, ConversationRequest, StoreRequest
 from .translation import translate
 from .writing import Outcome, write
 
+FLAGGED_AT_ONCE = 2_000
+"""Characters looked through for secrets on the spot (0.5 ms); longer texts go to a worker."""
+
 
 async def store(call: Call) -> Answer:
     """Store one memory: 201 when it is new, 200 when the same text was there already."""
     request = call.body(StoreRequest)
     draft = from_request(request, call.access.writable(request.namespace))
+    flags = await _flags(call, draft)
     by = call.access.by
 
     def job(tx: Transaction) -> Outcome:
-        result = drafts.insert(tx, draft, by=by)
-        return Outcome(200 if result.result == "duplicate" else 201, shapes.stored(result))
+        kept = preferences.insert(tx, draft, by=by)
+        shape = shapes.stored(kept.stored, flags=flags, retired=kept.retired)
+        return Outcome(200 if kept.stored.result == "duplicate" else 201, shape)
 
     return await write(call, job)
 
@@ -52,6 +59,13 @@ async def conversation(call: Call) -> Answer:
     return await write(call, job)
 
 
+async def _flags(call: Call, draft: Draft) -> list[str]:
+    """What the writer should know about the text; it is stored as it is said all the same."""
+    if len(draft.content) + len(draft.detail or "") <= FLAGGED_AT_ONCE:
+        return flags_of(draft)
+    return await call.read(lambda reader, _: flags_of(draft))
+
+
 def _draft(call: Call, item: object) -> Draft | RecalldError:
     """The item as a draft, or what is wrong with it."""
     try:
@@ -73,7 +87,8 @@ def _insert(tx: Transaction, draft: Draft | RecalldError, by: str) -> dict[str, 
         return shapes.wrong(draft)
     try:
         with tx.savepoint():
-            return shapes.stored(drafts.insert(tx, draft, by=by))
+            kept = preferences.insert(tx, draft, by=by)
+            return shapes.stored(kept.stored, retired=kept.retired)
     except FullDisk:
         raise
     except StorageFault as fault:

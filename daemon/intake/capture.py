@@ -42,8 +42,9 @@ _LASTING_WORD = re.compile(
     r"in the future|in general|going forward|around here)\b"
 )
 _CHOICE = re.compile(
-    r"(?i)^(?:we |i |you should |let['\u2019]?s )?(?:always )?(?:use|run|call|write|prefer|pick|choose)\s"
-    r".{1,80}?(?:,? (?:and )?not\b|,? never\b|\binstead of\b|\brather than\b|\bover\b)"
+    r"(?i)^(?:we |i |you should |let['\u2019]?s )?(?:always )?"
+    r"(?:use|run|call|write|prefer|pick|choose)\s.{1,80}?"
+    r"(?:,? (?:and )?not\b|,? never\b|\binstead of\b|\brather than\b|\bover\b)"
 )
 _IMPERATIVE_NEGATIVE = re.compile(rf"(?i)^(?:please )?{_NEGATIVE}\b")
 _NEGATION = re.compile(rf"(?i)\b{_NEGATIVE}\b|\bwithout\b|\bnot\b")

@@ -22,7 +22,9 @@ _TELLS: Final = re.compile(
     r"(?i)\b(?:error|fatal|exception|panic(?:ked)?|err!|failed|failure|cannot|can't|could not|"
     r"couldn't|unable|not found|no such|denied|refused|missing|undefined|unknown|invalid|"
     r"unexpected|timed? ?out|unsupported|conflict|rejected|requires?|must be|unreachable|"
-    r"forbidden|expired|"
+    r"forbidden|expired|unauthori[sz]ed|unresolved|unrecogni[sz]ed|illegal|abort(?:ed|ing)?|"
+    r"mismatch|incompatible|expected|too (?:many|large|old|new)|econn\w+|eaddr\w+|"
+    r"no (?:rule|module|matching|space left|route|upstream|default|tests? (?:ran|found))|"
     r"already (?:in use|exists)|does not (?:exist|match)|not (?:installed|permitted|allowed))\b"
 )
 # "0 errors found" is good news, and a summary counts without saying what happened.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import apsw
 
-from ...storage import drafts, exposures
+from ...storage import exposures
 from ...storage.drafts import Draft
 from ...storage.memories import Memory
 from ...storage.transaction import Transaction
@@ -16,12 +17,14 @@ from ..injection.visible import one_line
 from ..intake.capture import Captured, asks_again, capture
 from ..intake.event import Event
 from ..lessons import recording
-from ..recall.pipeline import Recall
 from ..recall.request import Hit, RecallRequest
 from ..rules import preferences
 from . import relevance
 from .desk import NOTHING, Desk, Seen
 from .noted import UNSAID, Noted
+
+if TYPE_CHECKING:
+    from ..recall.pipeline import Recall  # numpy: 165 ms the first answer need not wait for
 
 MOST_SHOWN = 5
 LOOKED_AT = 8
@@ -79,7 +82,6 @@ def _seen(fitting: Sequence[Hit], present: frozenset[str]) -> Seen:
 
 def _keep(tx: Transaction, caller: Caller, event: Event, captured: Captured) -> Noted:
     """Store one sentence word for word; a choice retires the one it replaces."""
-    old = preferences.retired(tx, caller.namespace, captured.sentence)
     draft = Draft(
         caller.namespace,
         captured.sentence,
@@ -87,11 +89,9 @@ def _keep(tx: Transaction, caller: Caller, event: Event, captured: Captured) -> 
         importance=0.7,
         source={"agent": event.host, "session": event.session},
         observed_at=event.at,
-        supersedes=None if old is None else old.ulid,
         session=event.session,
     )
-    stored = drafts.insert(tx, draft, by=caller.by)
-    preferences.stand(tx, caller.namespace, captured.sentence, stored.ulid)
+    stored, old = preferences.insert(tx, draft, by=caller.by)
     if stored.result == "duplicate":
         return UNSAID
     said = one_line(captured.sentence, 120)

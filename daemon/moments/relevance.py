@@ -9,13 +9,15 @@ shows 24 and disturbs 4, 0.50 shows 14 and disturbs none (tests/loop/test_releva
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ...storage.stemming import stems
 from ..intake.sentences import sentences
-from ..recall.pipeline import Recall
 from ..recall.query import analyse
 from ..recall.request import Hit
+
+if TYPE_CHECKING:
+    from ..recall.pipeline import Recall  # numpy: 165 ms the first answer need not wait for
 
 LEAST_CLOSENESS: Final = 0.40
 LEAST_SHARED: Final = 0.5

@@ -65,10 +65,10 @@ def ahead(said: str) -> list[str]:
     found: list[str] = []
     listing = False
     for line in said.splitlines():
-        if _AHEAD.match(line):
-            listing = True
-        elif (listing and _POINT.match(line)) or _IN_LINE.search(line):
+        if (listing and _POINT.match(line)) or _IN_LINE.search(line):
             found.append(line.strip())
+        elif _AHEAD.match(line):
+            listing = True
         elif line.strip():
             listing = False
     return found[:MOST_LINES]

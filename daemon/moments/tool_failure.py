@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import apsw
 
@@ -14,12 +15,14 @@ from ..injection.block import Item
 from ..intake.event import Event
 from ..lessons import failures, learning, recording
 from ..lessons.attempts import Attempt, attempt
-from ..recall.pipeline import Recall
 from ..recall.request import Hit, RecallRequest
 from . import relevance
 from .desk import NOTHING, Desk, Seen
 from .noted import UNSAID, Noted
 from .prompt import show
+
+if TYPE_CHECKING:
+    from ..recall.pipeline import Recall  # numpy: 165 ms the first answer need not wait for
 
 MOST_SHOWN = 2
 HEADING = "Known about this failure"

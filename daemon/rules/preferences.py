@@ -7,9 +7,11 @@ clearly one choice of one family has no key, and retires nothing.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final, NamedTuple
 
-from ...storage import edits, memories, preference_keys
+from ...storage import drafts, edits, memories, preference_keys
+from ...storage.drafts import Draft, Stored
 from ...storage.memories import Memory
 from ...storage.scope import Scope
 from ...storage.transaction import Transaction
@@ -53,6 +55,8 @@ _TURN: Final = re.compile(
     r"no longer|stop(?: using)?|without|but)\b"
 )
 _TURNS_BACK: Final = re.compile(r"(?i)[,;.]\s*(?:but |and )?(?:use|only|always|prefer)\b|\bbut\b")
+KEYED: Final = frozenset({"preference", "correction"})
+"""Kinds of memories that can make a choice."""
 _CHOOSES: Final = re.compile(
     r"(?i)\b(?:use|using|uses|prefer|prefers|choose|pick|run|always|only|with|stick to|switch to|"
     r"moved? to|switched to|indent|write|format|test|install)\b"
@@ -78,6 +82,30 @@ def choice(sentence: str) -> Choice | None:
         for match in pattern.finditer(positive)
     }
     return _only(found, sentence)
+
+
+class Kept(NamedTuple):
+    """A stored draft, and the memory it retired, which no longer holds."""
+
+    stored: Stored
+    retired: Memory | None
+
+
+def insert(tx: Transaction, draft: Draft, *, by: str) -> Kept:
+    """Store the draft; a preference or correction that makes a choice retires the standing one.
+
+    Raises what `drafts.insert` raises.
+    """
+    chooses = draft.kind in KEYED
+    scope = Scope([draft.namespace])
+    if draft.supersedes is not None:
+        old = memories.find(tx.connection, scope, draft.supersedes)
+    else:
+        old = retired(tx, draft.namespace, draft.content) if chooses else None
+    stored = drafts.insert(tx, replace(draft, supersedes=old.ulid) if old else draft, by=by)
+    if chooses:
+        stand(tx, draft.namespace, draft.content, stored.ulid)
+    return Kept(stored, old)
 
 
 def retired(tx: Transaction, namespace: str, sentence: str) -> Memory | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ...auth.errors import Conflict
-from ...storage import edits, exposures, lessons, memories, rules
+from ...storage import edits, lessons, memories, rules
 from ...storage.faults import MissingRow
 from ...storage.memories import Memory
 from ...storage.scope import Scope
@@ -67,13 +67,8 @@ def home_of_lesson(tx: Transaction, scope: Scope, ulid: str) -> str:
 
 
 def demote_unused(tx: Transaction, scope: Scope, before: str) -> list[str]:
-    """Put away rules stored before `before` that were relevant often enough and never cited.
-
-    Being loaded into sessions that had nothing to do with a rule says nothing against it.
-    """
-    unused = rules.unused(tx.connection, scope, before)
-    relevant = exposures.relevant_sessions(tx.connection, scope, [memory.ulid for memory in unused])
-    ids = [m.ulid for m in unused if relevant.get(m.ulid, 0) >= UNUSED_SESSIONS]
-    for ulid in ids:
-        demote(tx, scope, ulid, by="auto-demotion", only_own=False)
-    return ids
+    """Put away rules stored before `before` that were relevant often enough and never cited."""
+    found = rules.unused(tx.connection, scope, before=before, sessions=UNUSED_SESSIONS)
+    for memory in found:
+        demote(tx, scope, memory.ulid, by="auto-demotion", only_own=False)
+    return [memory.ulid for memory in found]

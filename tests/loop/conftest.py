@@ -32,7 +32,7 @@ def start(data: Path) -> Iterator[Callable[..., Started]]:
     begun: list[Started] = []
 
     def one(**settings: object) -> Started:
-        begun.append(Started(data, supervise_s=0.2, **settings))
+        begun.append(Started(data, limit_files=None, supervise_s=0.2, **settings))
         return begun[-1].ready()
 
     yield one

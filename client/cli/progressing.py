@@ -1,0 +1,83 @@
+"""`recalld checkpoint`: where work stands, for whoever goes on."""
+
+from __future__ import annotations
+
+import argparse
+from typing import cast
+
+from ..documents import Document, document, text
+from ..http1 import encode_query
+from . import options, terminal
+from .verb import Context, Verb, common
+
+_PARTS = ("completed", "remaining", "blockers", "notes")
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    deeds = parser.add_subparsers(dest="deed", metavar="save|load|clear", required=True)
+    save = deeds.add_parser("save", help="say where work stands; it replaces what was said before")
+    save.add_argument("--completed", metavar="TEXT", help="what is done")
+    save.add_argument("--remaining", metavar="TEXT", required=True, help="what is left to do")
+    save.add_argument("--blockers", metavar="TEXT", help="what is in the way")
+    save.add_argument("--notes", metavar="TEXT", help="anything else to know")
+    load = deeds.add_parser("load", help="print where work stands")
+    clear = deeds.add_parser("clear", help="put the checkpoint away: the work is done")
+    for deed in (save, load, clear):
+        deed.add_argument(
+            "--namespace", type=options.namespace, metavar="NS", help="of this namespace"
+        )
+        common(deed, nested=True)
+
+
+def _run(context: Context, args: argparse.Namespace) -> int:
+    namespace = cast("str | None", args.namespace)
+    query = encode_query([("namespace", namespace)] if namespace else [])
+    match args.deed:
+        case "save":
+            return _save(context, args)
+        case "load":
+            return _load(context, context.ask("GET", f"/v1/checkpoint{query}"))
+        case _:
+            answer = context.ask("DELETE", f"/v1/checkpoint{query}", write=True)
+            return _tell(context, answer, "Cleared the checkpoint of")
+
+
+def _save(context: Context, args: argparse.Namespace) -> int:
+    body = options.present(
+        **{name: cast("str | None", getattr(args, name)) for name in (*_PARTS, "namespace")}
+    )
+    return _tell(context, context.write("PUT", "/v1/checkpoint", body), "Saved the checkpoint of")
+
+
+def _load(context: Context, answer: Document) -> int:
+    if context.json:
+        terminal.say(terminal.as_json(answer))
+        return 0
+    found = document(answer.get("checkpoint"))
+    if not found:
+        terminal.notice("there is no checkpoint here")
+        return 0
+    terminal.fields([("saved", text(found, "updated_at")), ("in", text(found, "namespace"))])
+    for name in _PARTS:
+        if text(found, name):
+            terminal.say(f"{name}:")
+            terminal.say(terminal.block(text(found, name)))
+    return 0
+
+
+def _tell(context: Context, answer: Document, done: str) -> int:
+    if context.json:
+        terminal.say(terminal.as_json(answer))
+    else:
+        terminal.say(terminal.one_line(f"{done} {text(answer, 'namespace')}"))
+    return 0
+
+
+VERBS = {
+    "checkpoint": Verb(
+        _arguments,
+        _run,
+        "Save, load or clear where work stands; the next session is told of it.",
+        "recalld checkpoint save --completed 'parser' --remaining 'tests for the parser'",
+    )
+}

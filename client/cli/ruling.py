@@ -1,0 +1,105 @@
+"""`recalld rules`: what a session is given, and what becomes or stops being a rule."""
+
+from __future__ import annotations
+
+import argparse
+from typing import cast
+
+from ..documents import Document, count, document, rows, text
+from ..http1 import encode_query, quote
+from . import options, terminal
+from .verb import Context, Verb, common
+
+_ID = "the rule's id; to promote also a lesson's (recalld lessons)"
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--budget", type=options.whole(100, 20_000), metavar="TOKENS", help="default: 2000"
+    )
+    parser.add_argument(
+        "--namespace", action="append", type=options.namespace, metavar="NS", help="only from there"
+    )
+    deeds = parser.add_subparsers(dest="deed", metavar="promote|demote|harden|soften")
+    for name, about in (
+        ("promote", "make a lesson a rule, or bring a rule back"),
+        ("demote", "put a rule away; promote brings it back"),
+        ("soften", "let a hard rule forbid nothing any more"),
+    ):
+        deed = deeds.add_parser(name, help=about)
+        deed.add_argument("id", metavar="ID", help=_ID)
+        common(deed, nested=True)
+    harden = deeds.add_parser(
+        "harden", help="let a rule forbid tool calls that fit a pattern, once in a session"
+    )
+    harden.add_argument("id", metavar="ID", help=_ID)
+    harden.add_argument(
+        "--pattern",
+        required=True,
+        metavar="GLOB",
+        help="the command or path it forbids; * is anything: 'git push *--force*'",
+    )
+    harden.add_argument(
+        "--tool", metavar="NAME", help="only this tool (shell: any that runs commands)"
+    )
+    common(harden, nested=True)
+
+
+def _run(context: Context, args: argparse.Namespace) -> int:
+    deed = cast("str | None", args.deed)
+    if deed is None:
+        return _list(context, args)
+    path = f"/v1/rules/{quote(args.id).replace('/', '%2F')}"
+    if deed == "harden":
+        body = options.present(tool=args.tool, pattern=args.pattern)
+        return _tell(context, context.ask("POST", f"{path}/hard", body, write=True), "Hardened")
+    if deed == "soften":
+        return _tell(context, context.ask("DELETE", f"{path}/hard", write=True), "Softened")
+    done = "Promoted" if deed == "promote" else "Demoted"
+    return _tell(context, context.ask("POST", f"{path}/{deed}", write=True), done)
+
+
+def _list(context: Context, args: argparse.Namespace) -> int:
+    pairs = [] if args.budget is None else [("budget", str(args.budget))]
+    pairs += [("namespaces", name) for name in cast("list[str] | None", args.namespace) or []]
+    answer = context.ask("GET", "/v1/rules" + encode_query(pairs))
+    if context.json:
+        terminal.say(terminal.as_json(answer))
+        return 0
+    found = rows(answer.get("rules"))
+    if not found:
+        terminal.notice("there are no rules here yet")
+        return 0
+    terminal.table(("id", "kind", "cited", "created", "content"), [_row(rule) for rule in found])
+    dropped = count(document(answer.get("counts")), "dropped")
+    if dropped:
+        terminal.notice(f"{dropped} more did not fit; recalld search finds them")
+    return 0
+
+
+def _row(rule: Document) -> tuple[str, ...]:
+    return (
+        text(rule, "id"),
+        text(rule, "kind"),
+        str(count(rule, "cited")),
+        text(rule, "created_at")[:10],
+        text(rule, "content"),
+    )
+
+
+def _tell(context: Context, answer: Document, done: str) -> int:
+    if context.json:
+        terminal.say(terminal.as_json(answer))
+    else:
+        terminal.say(terminal.one_line(f"{done} {text(answer, 'id')}"))
+    return 0
+
+
+VERBS = {
+    "rules": Verb(
+        _arguments,
+        _run,
+        "Print the rules a session is given at its start, or change one.",
+        "recalld rules harden 01JZ5W3V9Q8Y7X6W5V4T3S2R1Q --pattern 'git push *--force*'",
+    )
+}

@@ -1,0 +1,105 @@
+"""A session from start to end: what it is shown, once, and what the next one finds."""
+
+from __future__ import annotations
+
+from tests.loop.agent import Agent, ids
+
+
+def test_a_prompt_is_answered_with_what_is_remembered_about_it(agent: Agent) -> None:
+    """Only what fits is shown, at most five, and not what the session has already."""
+    fits = agent.http.store("The staging database listens on port 6380", kind="project-knowledge")
+    agent.http.store("Uploaded TIFF images above 50 MB crash the resizer")
+    agent.start()
+    told = agent.prompt("Why can't I connect to the staging database?")
+    assert ids(told["context"]) == [fits]
+    assert agent.prompt("Connect to the staging database on its port")["context"] is None
+    agent.tell("post_compact")
+    assert ids(agent.prompt("Connect to the staging database on its port")["context"]) == [fits]
+
+
+def test_idle_talk_is_not_answered(agent: Agent) -> None:
+    """A prompt about nothing that is remembered gets nothing."""
+    agent.http.store("The staging database listens on port 6380")
+    for prompt in ("thanks, looks good", "continue", "write a haiku about autumn", "!!!", "?"):
+        assert agent.prompt(prompt)["context"] is None, prompt
+
+
+def test_a_whole_session_leaves_the_next_one_wiser(agent: Agent) -> None:
+    """Store, fail, fix, ask again, compact, resume, sub-agent, end; then rules, fix, checkpoint."""
+    agent.http.store("Deploy with ./ship.sh", kind="devops")
+    agent.start()
+    agent.prompt("Make the importer run. Never commit without running the tests first.")
+    agent.fails("npm test", "npm ERR! missing script: test")
+    agent.works("pnpm test")
+    agent.prompt("still broken")
+    agent.fails("node import.js", "Error: connect ECONNREFUSED 127.0.0.1:5433")
+    agent.tell("pre_compact", reason="auto")
+    agent.tell("post_compact", text="Summary of the work so far.")
+    assert "Deploy with ./ship.sh" in agent.start("compact")["context"]
+    assert "Deploy with ./ship.sh" in agent.start("resume")["context"]
+    assert "Never commit" in agent.tell("subagent_start", agent="explorer")["context"]
+    agent.tell("subagent_stop", text="looked around")
+    agent.stops("The importer still fails.\n\nNext steps:\n- start postgres on 5433\n- rerun it\n")
+    agent.ends()
+
+    following = agent.session()
+    context = following.start()["context"]
+    assert "Deploy with ./ship.sh" in context
+    assert "Never commit without running the tests first." in context
+    assert "start postgres on 5433" in context
+    assert "`node import.js` still fails" in context
+    told = following.fails("npm test", "npm ERR! missing script: test")
+    assert "What worked: `pnpm test`" in told["context"]
+
+
+def test_nothing_is_said_where_saying_something_goes_wrong(agent: Agent) -> None:
+    """Stops, ends, compactions and successes are never answered."""
+    agent.http.store("Use tabs", kind="preference")
+    quiet = ("stop", "subagent_stop", "session_end", "pre_compact", "post_compact", "tool_success")
+    for kind in quiet:
+        reply = agent.send(agent.event(kind, text="Use tabs"), reply=True).json
+        told = (reply["context"], reply["deny"], reply["notice"])
+        assert told == (None, None, None), kind
+
+
+def test_a_checkpoint_is_saved_loaded_and_cleared(agent: Agent) -> None:
+    """One is current, the ones before it are kept, and clearing puts all away."""
+    assert agent.http.get("/v1/checkpoint").json == {"checkpoint": None, "history": []}
+    assert agent.http.call("DELETE", "/v1/checkpoint").code == "not_found"
+    for number in range(25):
+        body = {"completed": "parser", "remaining": f"step {number}", "notes": "n"}
+        assert agent.http.call("PUT", "/v1/checkpoint", body).status == 200
+    found = agent.http.get("/v1/checkpoint?history=true").json
+    assert found["checkpoint"]["remaining"] == "step 24"
+    assert not found["checkpoint"]["automatic"]
+    assert [one["remaining"] for one in found["history"]] == [f"step {n}" for n in range(23, 4, -1)]
+    assert "Remaining: step 24" in agent.start()["context"]
+    assert agent.http.call("DELETE", "/v1/checkpoint").json["result"] == "cleared"
+    assert agent.http.get("/v1/checkpoint?history=true").json["checkpoint"] is None
+    assert agent.session().start()["context"] is None
+
+
+def test_the_end_of_a_session_never_replaces_a_checkpoint_saved_in_it(agent: Agent) -> None:
+    """What was written by hand outranks what was read off; an older one makes way."""
+    agent.start()
+    agent.http.call("PUT", "/v1/checkpoint", {"remaining": "the hand-written rest"})
+    agent.stops("Remaining: something else entirely")
+    agent.ends()
+    assert (
+        agent.http.get("/v1/checkpoint").json["checkpoint"]["remaining"] == "the hand-written rest"
+    )
+    other = agent.session()
+    other.start()
+    other.stops("Next steps: rewrite the parser in C")
+    other.ends()
+    found = agent.http.get("/v1/checkpoint").json["checkpoint"]
+    assert (found["automatic"], found["remaining"]) == (True, "Next steps: rewrite the parser in C")
+
+
+def test_a_session_that_left_nothing_open_makes_no_checkpoint(agent: Agent) -> None:
+    """There must be something to go on with."""
+    agent.start()
+    agent.prompt("Rename the variable")
+    agent.stops("All done.")
+    agent.ends()
+    assert agent.http.get("/v1/checkpoint").json["checkpoint"] is None

@@ -1,0 +1,50 @@
+"""The same from the command line."""
+
+from __future__ import annotations
+
+from tests.harness.cli import Cli
+from tests.harness.http import Http
+from tests.loop.agent import Agent
+
+
+def test_rules_are_listed_and_changed(recalld: Cli) -> None:
+    """Stored, listed, put away, brought back, hardened, softened."""
+    rule = recalld.json("store", "Never force-push", "--kind", "correction")["id"]
+    assert "Never force-push" in recalld.ok("rules")
+    assert recalld.json("rules", "--budget", "500")["counts"]["corrections"] == 1
+    assert recalld.ok("rules", "demote", rule) == f"Demoted {rule}\n"
+    assert recalld("rules").stderr == "recalld: there are no rules here yet\n"
+    assert recalld.json("rules", "promote", rule)["status"] == "active"
+    done = recalld.json("rules", "harden", rule, "--pattern", "git push *-f*", "--tool", "shell")
+    assert done == {"id": rule, "tool": "shell", "pattern": "git push *-f*"}
+    assert recalld.ok("rules", "soften", rule) == f"Softened {rule}\n"
+    refused = recalld("rules", "soften", rule)
+    assert (refused.returncode, refused.stderr.count("\n")) == (66, 1)
+
+
+def test_a_checkpoint_is_saved_loaded_and_cleared(recalld: Cli) -> None:
+    """Three deeds of one verb."""
+    assert recalld("checkpoint", "load").stderr.endswith("there is no checkpoint here\n")
+    recalld.ok("checkpoint", "save", "--completed", "parser", "--remaining", "tests\nand docs")
+    shown = recalld.ok("checkpoint", "load")
+    assert "remaining:\ntests\nand docs\n" in shown
+    assert recalld.json("checkpoint", "load")["checkpoint"]["completed"] == "parser"
+    recalld.ok("checkpoint", "clear")
+    assert recalld.json("checkpoint", "load")["checkpoint"] is None
+    assert recalld("checkpoint", "save").returncode == 64
+
+
+def test_lessons_and_outcomes_are_listed(recalld: Cli, http: Http) -> None:
+    """What the daemon learned from events is there to be read."""
+    assert recalld("lessons").stderr.endswith("nothing was learned here yet\n")
+    agent = Agent(http)
+    agent.fails("npm test", "npm ERR! missing script: test")
+    agent.works("pnpm test")
+    agent.fails("make", "make: *** No rule to make target 'all'.")
+    listed = recalld.ok("lessons")
+    assert "npm test: npm ERR! missing script: test\tpnpm test" in listed
+    assert recalld.json("lessons", "--status", "promoted")["lessons"] == []
+    shown = recalld("outcomes")
+    assert "fixed by pnpm test" in shown.stdout
+    assert "still open" in shown.stdout
+    assert "2 failures, 1 fixed" in shown.stderr
