@@ -43,10 +43,16 @@ class Call:
         """Set the checked models; done by the application before the handler runs."""
         self.raw, self._body, self._query = raw, body, query
 
-    def within(self, body: BaseModel | None = None, path: dict[str, str] | None = None) -> Call:
+    def within(
+        self,
+        *,
+        body: BaseModel | None = None,
+        query: BaseModel | None = None,
+        path: dict[str, str] | None = None,
+    ) -> Call:
         """A call of another route on behalf of this one: the same caller, key and connection."""
         inner = Call(self.services, self.head, self._receive, self._access, path or {})
-        inner.fill(self.raw, body, None)
+        inner.fill(self.raw, body, query)
         return inner
 
     @property

@@ -18,6 +18,7 @@ from ..http.translation import translate
 from .arguments import Given
 from .packing import Row
 
+_TOLD = ("id", "namespace", "flags", "ignore")
 _FIELDS = ("content", "kind", "tags", "importance", "detail", "supersedes", "namespace")
 
 
@@ -28,7 +29,7 @@ async def store(call: Call, given: Given) -> Row:
         wanted["namespace"] = USER
     try:
         request = validate(StoreRequest, wanted)
-        stored = said(await stores.store(call.within(request)))
+        stored = said(await stores.store(call.within(body=request)))
     except AccessDenied as error:
         return _refused("blocked", error)
     except (InvalidRequest, NotFound) as error:
@@ -38,7 +39,8 @@ async def store(call: Call, given: Given) -> Row:
         if not isinstance(refusal, InvalidRequest | NotFound):
             raise
         return _refused("invalid", refusal)
-    return {"status": stored["result"], "id": stored["id"], "namespace": stored["namespace"]}
+    told = {name: stored[name] for name in _TOLD if name in stored}
+    return {"status": stored["result"], **told}
 
 
 async def forget(call: Call, given: Given) -> Row:

@@ -11,7 +11,7 @@ from typing import get_args
 
 from ..http.call import Call
 from ..http.fields import Kind
-from . import changing, finding, standing
+from . import changing, finding, learned, standing
 from .arguments import Argument, Given
 from .packing import MOST_BYTES, Row
 
@@ -108,6 +108,44 @@ TOOLS = (
         changing.forget,
         (Argument("id", "string", "Its id.", required=True),),
         writes=True,
+    ),
+    Tool(
+        "load_rules",
+        "The rules of this project and user: corrections, solutions, preferences, operations, "
+        "known failures, the most used first. Call it once at the start of a session, unless they "
+        "stand in your context already.",
+        learned.load_rules,
+        (BUDGET,),
+    ),
+    Tool(
+        "save_checkpoint",
+        "Say where work stands, so that another session can go on: at the end of a session, before "
+        "the context is compacted, or when the user pauses. Replaces the current checkpoint.",
+        learned.save_checkpoint,
+        (
+            Argument("remaining", "string", "What is left to do.", required=True),
+            Argument("completed", "string", "What is done."),
+            Argument("blockers", "string", "What is in the way."),
+            Argument("notes", "string", "What else to know: files, commands, decisions."),
+        ),
+        writes=True,
+    ),
+    Tool(
+        "load_checkpoint",
+        "Where work stood when the last session left it: what is done, left and in the way.",
+        learned.load_checkpoint,
+        (BUDGET,),
+    ),
+    Tool(
+        "lessons",
+        "What failed here before and what made it work, newest first. Look here when a command "
+        "fails in a way that looks familiar.",
+        learned.lessons,
+        (
+            Argument("status", "string", choices=("candidate", "promoted", "archived")),
+            Argument("limit", "integer", "Lessons (10).", most=200),
+            BUDGET,
+        ),
     ),
     Tool(
         "memory_status",

@@ -18,6 +18,7 @@ VALID: dict[str, JsonObject] = {
     "memory_search": {"query": "redis"},
     "memory_fetch": {"ids": ["01M8MTA2MX7FK44GF083P1P725"]},
     "memory_store": {"content": "Redis listens on port 6380 here."},
+    "save_checkpoint": {"remaining": "the tests"},
 }
 REACHES_NOTHING_BY_ID = ("memory_forget", "memory_timeline")
 
