@@ -52,7 +52,7 @@ def fuse(
     whole_session = _scaled(found.session_words, _top(found.session_words))
     # A lone row has no session to speak for it: its own evidence takes that place, so that a
     # perfect note and a perfect turn of a perfect session score alike.
-    lone = np.float32(_lone_factor(weights))
+    lone = np.float32(lone_factor(weights))
     own = np.where(found.session < 0, lone, np.float32(1)).astype(np.float32)
     return {
         "words": weights.words * own * words,
@@ -97,7 +97,8 @@ def _turn_signals(found: Candidates, query: Query, weights: Weights) -> dict[str
     }
 
 
-def _lone_factor(weights: Weights) -> float:
+def lone_factor(weights: Weights) -> float:
+    """By how much a lone row's evidence is raised to equal a turn's with its session's."""
     in_session = weights.words + weights.session_words + weights.meaning + weights.session_meaning
     alone = (
         weights.words
