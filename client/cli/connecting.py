@@ -115,7 +115,7 @@ def _tell(
     notes: Sequence[str],
     undo: str,
 ) -> None:
-    changed, dry = any(one.diff for one in done), bool(args.dry_run)
+    changed, dry = any(one.changed for one in done), bool(args.dry_run)
     if context.json:
         told = {"host": args.host, **told, "changed": changed, "dry_run": dry, "notes": notes}
         files = [one._asdict() for one in done]

@@ -26,6 +26,11 @@ class Change(NamedTuple):
     receipt: Receipt | None
     before: bytes | None = None
 
+    @property
+    def changes(self) -> bool:
+        """Whether the file will be another one."""
+        return self.after != self.content.data
+
     def diff(self) -> str:
         """The change as a unified diff; empty when there is none."""
         path = self.content.path

@@ -21,11 +21,15 @@ _ATTEMPTS = 5
 
 
 class Done(NamedTuple):
-    """One file: what happened to it (see Change.deed), the diff, and where its backup lies."""
+    """One file: what happened to it (see Change.deed), and where its backup lies.
+
+    `diff` is what would change, for runs that only ask.
+    """
 
     path: str
     deed: str
-    diff: str
+    changed: bool
+    diff: str = ""
     backup: str = ""
 
 
@@ -108,19 +112,31 @@ def _all(
     layout: Layout, plan: Callable[[], list[Change]], deadline: Deadline, *, dry: bool
 ) -> list[Done]:
     if dry:
-        return [_done(one, "") for one in plan()]
+        return [_done(one)._replace(diff=one.diff()) for one in plan()]
+    done: dict[str, Done] = {}
+    moved = ""
     with held(os.path.join(layout.run, "connect.lock"), deadline):
-        for attempt in range(_ATTEMPTS):
+        for _ in range(_ATTEMPTS):
             try:
-                return [_done(one, change.carry_out(layout, one)) for one in plan()]
+                for one in plan():
+                    _carry_out(layout, one, done)
             except Moved as error:
-                if attempt == _ATTEMPTS - 1:
-                    raise Conflict(
-                        f"{error} is being changed by another program.",
-                        hint="Nothing of its changes was lost; run this again.",
-                    ) from error
-    return []
+                moved = str(error)
+            else:
+                return list(done.values())
+    raise Conflict(
+        f"{moved} is being changed by another program.",
+        hint="Nothing of its changes was lost; run this again.",
+    )
 
 
-def _done(one: Change, backup: str) -> Done:
-    return Done(one.content.path, one.deed, one.diff(), backup)
+def _carry_out(layout: Layout, one: Change, done: dict[str, Done]) -> None:
+    """Write one file; what an earlier attempt did to it stays told."""
+    backup = change.carry_out(layout, one)
+    path = one.content.path
+    if one.changes or path not in done:
+        done[path] = _done(one)._replace(backup=backup)
+
+
+def _done(one: Change) -> Done:
+    return Done(one.content.path, one.deed, one.changes)

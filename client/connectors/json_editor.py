@@ -67,11 +67,19 @@ class Editor:
             lead = self._lead(node.start)
             self._splice((node.start, node.end, self._rendered(value, lead)))
             return
+        if self.find(path[:-1]) is None:  # with what is missing above it, in one go
+            self.made.append(path[:-1])
+            self.set(path[:-1], {path[-1]: value})
+            return
         parent = self._container(path[:-1], "{")
         self._insert(parent, value, f"{json.dumps(path[-1], ensure_ascii=False)}: ")
 
     def append(self, path: Path, value: object) -> None:
-        """Add an element at the end of the array at this path."""
+        """Add an element at the end of the array at this path, which is added if need be."""
+        if self.find(path) is None:
+            self.made.append(path)
+            self.set(path, [value])
+            return
         self._insert(self._container(path, "["), value, "")
 
     def remove(self, path: Path) -> None:
@@ -88,14 +96,8 @@ class Editor:
             self._remove_inner(parent.children[at])
 
     def _container(self, path: Path, kind: str) -> Node:
-        """The object or array at this path, added where it is missing."""
+        """The object or array at this path; raises Unfit when it is something else."""
         node = self.find(path)
-        if node is None:
-            parent = self._container(path[:-1], "{")
-            empty: object = {} if kind == "{" else []
-            self._insert(parent, empty, f"{json.dumps(path[-1], ensure_ascii=False)}: ")
-            self.made.append(path)
-            node = self.find(path)
         if node is None or node.kind != kind:
             where, wanted = ".".join(map(str, path)), "object" if kind == "{" else "array"
             raise Unfit(f"{where} is not an {wanted}")

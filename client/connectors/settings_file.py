@@ -60,10 +60,11 @@ def read(path: str, root: str = "") -> Content:
         return Content(real, None, 0o600 if not root else 0o666 & ~_umask(), None)
     except OSError as error:
         raise _trouble(real, "read", error) from error
+    found = os.fstat(fd)
+    if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_BYTES:
+        os.close(fd)
+        raise InvalidRequest(f"{real} is no file of settings.", hint="Move it away.")
     with open(fd, "rb") as file:
-        found = os.fstat(fd)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_BYTES:
-            raise InvalidRequest(f"{real} is no file of settings.", hint="Move it away.")
         return Content(real, file.read(), stat.S_IMODE(found.st_mode), _stamp(found))
 
 
