@@ -1,16 +1,17 @@
 """Texts as bags of WordPieces: their vectors under a table, and the way back for gradients."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from recalld.daemon.embed.wordpiece import WordPiece
 
 from .teacher import Floats
-from .wordpieces import split_identifiers
 
 Integers = npt.NDArray[np.int64]
-LONGEST = 96
+LONGEST = 96  # WordPieces of a text that are learned from
+PADDING = 0  # stands for a text without a known word
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +63,13 @@ def joined(first: Bags, second: Bags) -> Bags:
 
 
 def bagged(
-    wordpieces: Callable[[str, int], list[int]],
-    texts: Iterable[str],
-    *,
-    damped: bool = True,
-    split: bool = True,
-    longest: int = LONGEST,
+    words: WordPiece, texts: Iterable[str], *, damped: bool = True, longest: int = LONGEST
 ) -> Bags:
     """Bag the texts; `damped` weighs a row by the root of its count, as is done for stored text."""
     rows, weights, sizes = list[Integers](), list[Floats](), [0]
     for text in texts:
-        pieces = wordpieces(split_identifiers(text) if split else text, longest) or [0]
-        distinct, counts = np.unique(np.array(pieces, np.int64), return_counts=True)
+        found = np.array(words.ids(text, longest) or [PADDING], np.int64)
+        distinct, counts = np.unique(found, return_counts=True)
         weight = (np.sqrt(counts) if damped else counts).astype(np.float32)
         rows.append(distinct)
         weights.append(weight / weight.sum())

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from recalld.daemon.embed.wordpiece import WordPiece
 
 from . import lexical
 from . import table as tables
@@ -12,7 +13,6 @@ from .bags import bagged
 from .benchmarks import Benchmark, benchmarks
 from .places import Places
 from .teacher import Floats, times, unit
-from .wordpieces import WordPieces
 
 DENSE_SHARE = 1.23  # beside BM25 at 1, both scaled to a best of 1
 BEST_TURNS = 3  # a session is as good as its best turns
@@ -22,29 +22,17 @@ Ranks = list[Floats]
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """A table and how texts are turned into bags for it."""
+    """A table under a name."""
 
     name: str
     rows: Floats
-    damped: bool = True
-    split: bool = True
 
 
-def similarities(benchmark: Benchmark, contender: Contender, wordpieces: WordPieces) -> Floats:
+def similarities(benchmark: Benchmark, contender: Contender, words: WordPiece) -> Floats:
     """Cosines of every question with every text of its namespace, -1 elsewhere."""
-    stored = bagged(
-        wordpieces,
-        benchmark.texts,
-        damped=contender.damped,
-        split=contender.split,
-        longest=WHOLE,
-    )
+    stored = bagged(words, benchmark.texts, longest=WHOLE)
     asked = bagged(
-        wordpieces,
-        [question.text for question in benchmark.questions],
-        damped=False,
-        split=contender.split,
-        longest=WHOLE,
+        words, [question.text for question in benchmark.questions], damped=False, longest=WHOLE
     )
     cosines = unit(asked.sums(contender.rows)) @ unit(stored.sums(contender.rows)).T
     spaces = np.array(benchmark.spaces)
@@ -99,14 +87,14 @@ MEASURES: dict[str, Callable[[Floats], float]] = {
 
 def compare(places: Places, contenders: Sequence[Contender]) -> None:
     """Print what every contender reaches, and the last one's lead over each other one."""
-    wordpieces = WordPieces(places.vocabulary)
+    pieces = WordPiece.read(str(places.vocabulary))
     for benchmark in benchmarks(places):
         print(f"\n{benchmark.name}: {len(benchmark.questions)} questions")
         words = lexical.scores(benchmark)
         _line("BM25", ranks(benchmark, words))
         rankings: dict[str, list[tuple[str, Ranks]]] = {"static": [], "hybrid": []}
         for contender in contenders:
-            cosines = similarities(benchmark, contender, wordpieces)
+            cosines = similarities(benchmark, contender, pieces)
             alone = ranks(benchmark, cosines)
             both = ranks(benchmark, words + times(scaled(cosines), DENSE_SHARE))
             rankings["static"].append((contender.name, alone))
@@ -135,13 +123,9 @@ def _lead(label: str, first: Ranks, second: Ranks) -> None:
 
 
 def evaluate(places: Places, table: Path) -> None:
-    """The start table as it was used, the start table used as the new one is, the new table."""
-    start, new = tables.load(places.start), tables.load(table)
-    compare(
-        places,
-        [
-            Contender("v1 plain", start, damped=False, split=False),
-            Contender("v1", start),
-            Contender("new", new),
-        ],
-    )
+    """The start table against the new one, both used as the product uses a table."""
+    contenders = [
+        Contender("start", tables.load(places.start)),
+        Contender("new", tables.load(table)),
+    ]
+    compare(places, contenders)

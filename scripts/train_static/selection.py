@@ -15,19 +15,20 @@ from .places import Places
 # a teacher who is stopped early has seen some of everything in it.
 TEACHER_TEXTS = (
     {
-        "docs": 16000,
-        "docstring": 12000,
-        "code": 7000,
-        "wordnet": 9000,
-        "readme": 6500,
-        "man": 5500,
-        "changes": 4500,
-        "operation": 1500,
-        "command": 1500,
+        "docs": 10000,
+        "docstring": 8000,
+        "code": 5000,
+        "wordnet": 7000,
+        "dialogue": 8000,
+        "readme": 4500,
+        "man": 4000,
+        "changes": 3500,
+        "operation": 1000,
+        "command": 1000,
     },
-    {"dialogue": 12000, "wordnet": 10000, "docs": 4000, "changes": 2500},
+    {"docs": 8000, "docstring": 5000, "wordnet": 5000, "dialogue": 4000, "changes": 2000},
 )
-TEACHER_TITLES = 5000
+TEACHER_TITLES = 4000
 PAIRS = {
     "python": 40000,
     "docs": 30000,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from recalld.daemon.embed.wordpiece import WordPiece
 
 from . import table as tables
 from .bags import Bags, Integers, bagged, joined, without_overlap
@@ -17,7 +18,6 @@ from .contamination import Benchmarked
 from .places import Places
 from .selection import Pair, held_out, pairs
 from .teacher import Floats, times, unit
-from .wordpieces import WordPieces
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +25,14 @@ class Recipe:
     """Everything that can be turned."""
 
     batch: int = 512
-    rate: float = 0.02  # of the start table's root mean square
+    rate: float = 0.04  # of the start table's root mean square
     sharpness: float = 0.05  # temperature of InfoNCE
     teacher_sharpness: float = 0.1
-    teacher_weight: float = 4.0
+    teacher_weight: float = 6.0
     neighbourhoods: int = 400  # of the teacher's texts; a batch is drawn from a few of them
     from_each: int = 64
-    overlap_share: float = 0.3
+    overlap_share: float = 0.6
     overlap_drop: float = 0.7
-    alike: float = 0.0  # share of the batches whose pairs are all of one kind
     mixed: float = 0.8  # share of the result, the rest is the start table
     seed: int = 0
 
@@ -73,7 +72,8 @@ class Adam:
 def fine_tuned(start: Floats, paired: Paired, taught: Taught, recipe: Recipe) -> Floats:
     """The start table after one epoch over the pairs."""
     chance = np.random.default_rng(recipe.seed)
-    batches = _batches(paired.kinds, recipe, chance)
+    order = chance.permutation(len(paired.kinds))
+    batches = np.array_split(order, len(order) // recipe.batch)
     table, adam = start.copy(), Adam(start, recipe.rate, len(batches))
     began = time.monotonic()
     for number, batch in enumerate(batches):
@@ -90,19 +90,6 @@ def fine_tuned(start: Floats, paired: Paired, taught: Taught, recipe: Recipe) ->
             seconds = time.monotonic() - began
             print(f"step {number} of {len(batches)}, loss {loss:.3f}, {seconds:.0f} s")
     return times(table, recipe.mixed) + times(start, 1 - recipe.mixed)
-
-
-def _batches(kinds: Sequence[str], recipe: Recipe, chance: np.random.Generator) -> list[Integers]:
-    """The pairs in random batches; a share of them in batches of one kind, which is harder."""
-    order = chance.permutation(len(kinds))
-    sorted_part, mixed_part = np.split(order, [int(len(order) * recipe.alike)])
-    by_kind = sorted_part[np.argsort(np.array(kinds)[sorted_part], kind="stable")]
-    batches = [
-        part[at : at + recipe.batch]
-        for part in (by_kind, mixed_part)
-        for at in range(0, len(part) - recipe.batch + 1, recipe.batch)
-    ]
-    return [batches[at] for at in chance.permutation(len(batches))]
 
 
 def _contrast(sums: Floats, sharpness: float) -> tuple[float, Floats]:
@@ -162,28 +149,29 @@ def neighbourhoods(vectors: Floats, recipe: Recipe) -> list[Integers]:
     """The texts by the nearest of some texts drawn at random; tiny groups are left out."""
     chance = np.random.default_rng(recipe.seed)
     centres = vectors[chance.choice(len(vectors), recipe.neighbourhoods, replace=False)]
-    parts = np.array_split(vectors, max(1, len(vectors) // 8192))
-    nearest = np.concatenate([(part @ centres.T).argmax(axis=1) for part in parts])
-    groups = [np.nonzero(nearest == centre)[0] for centre in range(recipe.neighbourhoods)]
+    parts: list[Floats] = np.array_split(vectors, max(1, len(vectors) // 8192))
+    nearest: list[Integers] = [(part @ centres.T).argmax(axis=1) for part in parts]
+    by_centre = np.concatenate(nearest)
+    groups = [np.nonzero(by_centre == centre)[0] for centre in range(recipe.neighbourhoods)]
     return [group for group in groups if len(group) >= 32]
 
 
-def taught_texts(places: Places, wordpieces: WordPieces, recipe: Recipe) -> Taught:
+def taught_texts(places: Places, words: WordPiece, recipe: Recipe) -> Taught:
     """What the teacher got through, less what is part of a benchmark."""
     vectors = unit(np.load(places.teacher).astype(np.float32))
     texts = places.chosen.read_text(encoding="utf-8").split("\n")[: len(vectors)]
     benchmarked = Benchmarked(places.evaluated_code)
-    kept = np.array([at for at, text in enumerate(texts) if not benchmarked.holds(text)])
+    kept = [at for at, text in enumerate(texts) if not benchmarked.holds(text)]
     print(f"{len(kept)} texts with the teacher's vectors, {len(texts) - len(kept)} left out")
-    bags = bagged(wordpieces, [texts[at] for at in kept])
+    bags = bagged(words, [texts[at] for at in kept])
     return Taught(bags, vectors[kept], neighbourhoods(vectors[kept], recipe))
 
 
-def paired_bags(wordpieces: WordPieces, found: Sequence[Pair]) -> Paired:
+def paired_bags(words: WordPiece, found: Sequence[Pair]) -> Paired:
     """The pairs as bags."""
     return Paired(
-        bagged(wordpieces, [pair.title for pair in found]),
-        bagged(wordpieces, [pair.body for pair in found]),
+        bagged(words, [pair.title for pair in found]),
+        bagged(words, [pair.body for pair in found]),
         [pair.kind for pair in found],
     )
 
@@ -209,15 +197,14 @@ def validation(table: Floats, paired: Paired, *, overlap: bool = True) -> dict[s
 
 def train(places: Places, recipe: Recipe) -> None:
     """Train, validate on pairs that were kept back, and write the table."""
-    wordpieces = WordPieces(places.vocabulary)
+    words = WordPiece.read(str(places.vocabulary))
     training, validating = held_out(pairs(places))
     start = tables.load(places.start)
-    result = fine_tuned(
-        start, paired_bags(wordpieces, training), taught_texts(places, wordpieces, recipe), recipe
-    )
-    kept_back = paired_bags(wordpieces, validating)
+    taught = taught_texts(places, words, recipe)
+    result = fine_tuned(start, paired_bags(words, training), taught, recipe)
+    kept_back = paired_bags(words, validating)
     for overlap in (True, False):
         print("words in common" if overlap else "no word in common")
         print("  start table", validation(start, kept_back, overlap=overlap))
         print("  trained    ", validation(result, kept_back, overlap=overlap))
-    tables.save(places.table, result, pairs=len(training))
+    tables.save(places.table, result, pairs=len(training), texts=len(taught.bags))

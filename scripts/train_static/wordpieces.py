@@ -1,23 +1,21 @@
-"""The uncased WordPiece tokeniser the table and its teacher share."""
+"""The uncased WordPiece tokeniser as the teacher wants it.
+
+The table is trained on what the product's own tokeniser finds, which splits camelCase and drops
+unknown words; the teacher has to see words as it was trained to see them.
+"""
 
 import re
 import unicodedata
 from pathlib import Path
 
 UNKNOWN, FIRST, LAST = 100, 101, 102
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _CJK = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+|[^\w\s]|_")
 _LONGEST_WORD = 100
 
 
-def split_identifiers(text: str) -> str:
-    """`getUserName` as "get User Name"; the table is trained and used on text split like this."""
-    return _CAMEL.sub(" ", text)
-
-
 class WordPieces:
-    """Text to row numbers of the table."""
+    """Text to positions in the vocabulary."""
 
     def __init__(self, vocabulary: Path) -> None:
         lines = vocabulary.read_text(encoding="utf-8").split("\n")
