@@ -78,6 +78,7 @@ def run(stage: Stage, judged: Judged) -> Run:
         within=600,
         what="all vectors written",
     )
+    http.close()
     _warm(stage, http, judged)
     before = _cpu_seconds(stage.daemon.pid)
     asked = [_ask(http, question.text, question.namespace) for question in judged.questions]
@@ -144,6 +145,7 @@ def _warm(stage: Stage, http: Http, judged: Judged) -> None:
     for question in {question.namespace: question for question in judged.questions}.values():
         _ask(http, question.text, question.namespace)
     eventually(lambda: _is_quiet(stage.daemon.pid), within=120, what="a quiet daemon")
+    http.close()  # the daemon may have closed it while we waited; the next call opens another
 
 
 def _is_quiet(pid: int) -> bool:
