@@ -143,7 +143,8 @@ def _vectors(told: Document) -> Check:
     vectors = document(told.get("embedding"))
     seen = f"{text(vectors, 'model') or 'no model'}: {text(vectors, 'state')}."
     if not flag(told, "vectors") or text(vectors, "state") in {"failed", "error"}:
-        return Check("vectors", "warning", f"{seen} Recall uses words only.", "Run: recalld logs")
+        trouble = text(vectors, "last_error") or "Run: recalld logs"
+        return Check("vectors", "warning", f"{seen} Recall uses words only.", trouble)
     return Check("vectors", "ok", f"{seen} {count(vectors, 'pending')} are still to come.")
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import time
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..auth.errors import RecalldError
+from ..auth.errors import Busy, RecalldError
 from ..storage.engine import Store
 from .settings import Settings
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from .recall.pipeline import Recall
 
 log = logging.getLogger("recalld.retrieval")
+_LOOK_SECONDS = 30.0
 
 
 class Loaded(NamedTuple):
@@ -65,6 +67,12 @@ class Retrieval:
             return {**state, "last_error": type(error).__name__}
         return dict(self._future.result().backlog.state())
 
+    def reembed(self) -> None:
+        """Embed every row anew. Raises RecalldError while recall is loading or could not be."""
+        if not self._future.done():
+            raise Busy("Recall is still loading.", retry_after_ms=500)
+        self._future.result().backlog.reembed()
+
     def stop(self) -> None:
         """End the background work; a load under way is left to end with the process."""
         if self._future.done() and self._future.exception() is None:
@@ -85,10 +93,13 @@ class Retrieval:
         # The only place that knows recall and embed by name.
         from .embed.backlog import Backlog
         from .embed.choice import choose
+        from .embed.standing import standing
         from .recall.pipeline import Recall
 
-        embedder = choose(self._settings)
-        recall = Recall(self._store, embedder, self._settings)
-        backlog = Backlog(self._store, embedder)
+        choice = choose(self._settings)
+        with self._store.reader().until(time.monotonic() + _LOOK_SECONDS) as connection:
+            now = standing(connection, choice.chosen, choice.others, self._store.has_vectors)
+        recall = Recall(self._store, now, self._settings, near=choice.near)
+        backlog = Backlog(self._store, choice.chosen, recall.switch, choice.others)
         backlog.start()
         return Loaded(recall, backlog)

@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ..auth.errors import InvalidSettings
+from .embed import requirements
 
 PREFIX = "RECALLD_"
 
@@ -55,7 +56,24 @@ class Settings(BaseModel):
     log_files: Annotated[int, Field(ge=1, le=20)] = 3
     auto_demote: bool = False
     """Whether rules nobody ever cites are put away, where they were relevant often enough."""
-    embedder: Literal["static", "none"] = "static"
+    embedder: Literal["static", "minilm", "onnx", "ollama", "openai", "none"] = "static"
+    """What makes vectors: the shipped table, that with the shipped MiniLM, a local ONNX folder, a
+    provider, or nothing."""
+    embed_model: Annotated[str, Field(max_length=4096)] = ""
+    """The provider's name of the model; for `onnx` the folder."""
+    embed_url: Annotated[str, Field(max_length=2048)] = ""
+    """Where the provider listens; for `openai` up to and with /v1, for `ollama` may be left out."""
+    embed_api_key_file: Annotated[str, Field(max_length=4096)] = ""
+    embed_query_prefix: Annotated[str, Field(max_length=1000)] = ""
+    embed_document_prefix: Annotated[str, Field(max_length=1000)] = ""
+    embed_dimension: Annotated[int, Field(ge=0, le=8192)] = 0
+    """Numbers per vector; 0 asks the model."""
+    embed_max_chars: Annotated[int, Field(ge=200, le=65_536)] = 8000
+    """Longer texts are cut before they are sent; less is learned from a provider that refuses."""
+    embed_timeout_s: Annotated[float, Field(ge=0.1, le=600)] = 20.0
+    """For one batch of memories."""
+    embed_query_ms: Annotated[int, Field(ge=10, le=10_000)] = 250
+    """How long a recall waits for the vector of its question; then words alone answer."""
     matrix_bytes: Annotated[int, Field(ge=0, le=1 << 34)] = 96 << 20
     """Memory for the vectors of namespaces in use; the least recently used are dropped."""
 
@@ -64,11 +82,12 @@ def load(config: str, environ: Mapping[str, str]) -> Settings:
     """The settings in force.
 
     Raises:
-        InvalidSettings: an unknown name in the file, or an impossible value in file or environment.
+        InvalidSettings: an unknown name in the file, an impossible value in file or environment,
+            or embedding settings that do not go together.
     """
     values: dict[str, object] = {**_from_file(config), **_from_environment(environ)}
     try:
-        return Settings.model_validate(values)
+        chosen = Settings.model_validate(values)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         name = ".".join(str(part) for part in first["loc"])
@@ -76,6 +95,8 @@ def load(config: str, environ: Mapping[str, str]) -> Settings:
             f"Setting {name!r} is wrong: {first['msg']}.",
             hint=f"Correct it in {config} or in {PREFIX}{name.upper()}.",
         ) from None
+    requirements.check(chosen, chosen.model_fields_set)
+    return chosen
 
 
 def unknown_variables(environ: Mapping[str, str]) -> list[str]:

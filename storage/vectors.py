@@ -23,6 +23,7 @@ MOST_NEIGHBOURS: Final = 4096
 # Rows per chunk of a namespace. With the extension's 1,024, a thousand small namespaces of 20
 # rows each take 1.6 GB; with 128 it is a tenth, at the same speed.
 CHUNK_ROWS: Final = 128
+MAX_RID: Final = (1 << 63) - 1
 
 
 class Space(NamedTuple):
@@ -72,7 +73,8 @@ def ensure_space(tx: Transaction, name: str, model: str, dim: int, prefix: str =
             )
         return known
     tx.connection.execute(
-        "INSERT INTO spaces(name, model, dim, prefix, created_at) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO spaces(name, model, dim, prefix, created_at, active) "
+        "VALUES (?, ?, ?, ?, ?, 0)",
         (name, model, dim, prefix, tx.now),
     )
     space = Space(tx.connection.last_insert_rowid(), name, model, dim, prefix)
@@ -96,6 +98,27 @@ def spaces(connection: apsw.Connection) -> list[Space]:
 def find_space(connection: apsw.Connection, name: str) -> Space | None:
     """The space of this name, if there is one."""
     return next((space for space in spaces(connection) if space.name == name), None)
+
+
+def is_complete(connection: apsw.Connection, space: Space) -> bool:
+    """Whether every row there was once had its vector in this space; rows stored later may lack
+    theirs for a moment.
+    """
+    return bool(connection.execute("SELECT active FROM spaces WHERE id = ?", (space.id,)).get)
+
+
+def set_complete(tx: Transaction, space: Space) -> None:
+    """Note that every row has its vector in this space."""
+    tx.connection.execute("UPDATE spaces SET active = 1 WHERE id = ?", (space.id,))
+
+
+def drop_space(tx: Transaction, space: Space) -> None:
+    """Delete a space with all its vectors. Raises NoVectors without the extension."""
+    try:
+        tx.connection.execute(f"DROP TABLE {space.table}")
+    except apsw.SQLError as error:
+        raise _without_module(error) from error
+    tx.connection.execute("DELETE FROM spaces WHERE id = ?", (space.id,))
 
 
 def put(tx: Transaction, space: Space, items: Iterable[Item]) -> int:
@@ -191,23 +214,30 @@ def get(connection: apsw.Connection, space: Space, rids: Sequence[int]) -> dict[
     return found
 
 
-def pending(connection: apsw.Connection, space: Space, limit: int) -> list[Pending]:
-    """Rows without a vector in this space, newest first."""
+def pending(
+    connection: apsw.Connection, space: Space, limit: int, below: int = MAX_RID
+) -> list[Pending]:
+    """Rows without a vector in this space, newest first; only those with a row id `below`."""
     if pending_count(connection, space) == 0:
         return []
     rows = connection.execute(
         "SELECT rid, ulid, version, ns, content FROM memories m "  # noqa: S608  # our own name
-        f"WHERE NOT EXISTS (SELECT 1 FROM {space.table}_rowids v WHERE v.rowid = m.rid) "
+        "WHERE rid < ? AND "
+        f"NOT EXISTS (SELECT 1 FROM {space.table}_rowids v WHERE v.rowid = m.rid) "
         "ORDER BY rid DESC LIMIT ?",
-        (limit,),
+        (below, limit),
     )
     return [Pending(*row) for row in rows]
 
 
 def pending_count(connection: apsw.Connection, space: Space) -> int:
     """How many rows have no vector in this space. Cheap: vectors are never without their row."""
-    have = int(connection.execute(f"SELECT count(*) FROM {space.table}_rowids").get)  # noqa: S608  # our own name
-    return max(0, sum(namespaces.sizes(connection).values()) - have)
+    return max(0, sum(namespaces.sizes(connection).values()) - stored_count(connection, space))
+
+
+def stored_count(connection: apsw.Connection, space: Space) -> int:
+    """How many rows have their vector in this space."""
+    return int(connection.execute(f"SELECT count(*) FROM {space.table}_rowids").get)  # noqa: S608  # our own name
 
 
 def _neighbours(

@@ -28,6 +28,7 @@ VERBS: dict[str, Entry] = {
     "stop": Entry("running", "stop the daemon"),
     "restart": Entry("running", "restart the daemon"),
     "status": Entry("running", "say how the daemon is doing"),
+    "reembed": Entry("reembedding", "make all vectors anew, for example for a better model"),
     "serve": Entry("serving", "run the daemon in the foreground"),
     "logs": Entry("serving", "print the daemon's log"),
     "doctor": Entry("diagnosing", "check the installation and say what to run"),

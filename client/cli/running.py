@@ -93,7 +93,11 @@ def _range(value: object) -> str:
 
 def _embedding(told: Document) -> str:
     model = text(told, "model") or "none"
-    return f"{model}, {count(told, 'pending')} pending, {text(told, 'state') or 'unknown'}"
+    of = f" of {count(told, 'total')}" if count(told, "pending") else ""
+    line = f"{model}, {count(told, 'pending')}{of} pending, {text(told, 'state') or 'unknown'}"
+    refused, trouble = count(told, "refused"), text(told, "last_error")
+    line += f", {refused} refused" if refused else ""
+    return f"{line} ({trouble})" if trouble else line
 
 
 VERBS = {

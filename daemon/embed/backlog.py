@@ -2,6 +2,7 @@
 
 A row without a vector in the space is pending, whatever happened before: a crash loses no work but
 the batch under way. Vectors are written in small background jobs, so that no store waits for them.
+With a new model all rows are pending in its new space; recall is told once they all have theirs.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import apsw
@@ -19,110 +20,189 @@ from ...storage.engine import Store
 from ...storage.faults import Closed, StorageFault
 from ...storage.reader import Reader
 from ...storage.transaction import Change
-from ...storage.vectors import Item, Pending, Space
+from ...storage.vectors import Space
+from . import standing
+from .progress import Progress
 from .protocol import Embedder, VectorsUnavailable
-from .quantisation import to_int8
+from .sieve import Sieve
+from .standing import Standing
 
 log = logging.getLogger("recalld.embed")
-# 64 texts take about 4 ms to embed and as long to write; an interactive store waits for one batch.
-_BATCH = 64
-# The change feed wakes the thread; this is for what it cannot see, such as a repaired provider.
+# The change feed wakes the thread; this is for what it cannot see, such as a repaired store.
 _LOOK_AGAIN_SECONDS = 30.0
+_FIRST_PAUSE = 0.5
+_LONGEST_PAUSE = 15.0
+# Changes come by the hundred, and each would be a reason to try a provider that just failed.
+_LEAST_PAUSE = 0.5
 _READ_SECONDS = 30.0
+# A provider that is being asked cannot be hurried; its thread ends with the process.
+_STOP_SECONDS = 2.0
+
+
+def _nobody(_: Standing) -> None:
+    """For those who need not know."""
 
 
 class Backlog:
-    """Embeds what is pending until nothing is, then waits for the next change."""
+    """Embeds what is pending until nothing is, then waits for the next change.
 
-    def __init__(self, store: Store, embedder: Embedder) -> None:
+    `settle` is called, in this thread, whenever recall should work with other vectors; `others` are
+    embedders that may serve while the vectors of `embedder` are being made.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder,
+        settle: Callable[[Standing], None] = _nobody,
+        others: Sequence[Embedder] = (),
+    ) -> None:
         self._store = store
         self._embedder = embedder
+        self._settle = settle
+        self._others = others
+        self._sieve = Sieve(embedder)
+        self._progress = Progress(embedder)
         self._wake = threading.Event()
-        self._stopping = False
-        self._state = "loading"
-        self._pending = 0
-        self._last_error: str | None = None
+        self._stopping = threading.Event()
+        self._anew = False
+        self._space: Space | None = None
         self._unsubscribe = store.writer.subscribe(self._changed)
         self._thread = threading.Thread(target=self._run, name="embedding", daemon=True)
 
     def start(self) -> None:
         """Load the embedder and begin, in a thread of its own."""
-        if not self._embedder.dimension or not self._store.has_vectors:
-            self._state = "off" if not self._embedder.dimension else "unavailable"
-            return
-        self._thread.start()
+        if self._embedder.model == "none":
+            self._progress.state = "off"
+        elif not self._store.has_vectors:
+            self._progress.state = "unavailable"
+        else:
+            self._thread.start()
 
     def stop(self) -> None:
-        """End after the batch under way."""
-        self._stopping = True
+        """End after the batch under way, without waiting for a provider that does not answer."""
+        self._stopping.set()
         self._wake.set()
         self._unsubscribe()
         if self._thread.is_alive():
-            self._thread.join()
+            self._thread.join(_STOP_SECONDS)
+
+    def reembed(self) -> None:
+        """Embed every row anew with the chosen model; if that is under way, try all again now."""
+        self._anew = True
+        self._wake.set()
 
     def state(self) -> dict[str, object]:
-        """For status: model, dim, pending rows, state (loading, ready, working, failed, off,
-        unavailable) and the last error, if any.
-        """
-        return {
-            "model": self._embedder.model,
-            "dim": self._embedder.dimension,
-            "pending": self._pending,
-            "state": self._state,
-            "last_error": self._last_error,
-        }
+        """For status, see Progress.told."""
+        return self._progress.told(self._sieve.refused(), self._sieve.last_trouble)
 
     def _changed(self, changes: Sequence[Change]) -> None:
-        fresh = sum(c.op == "upsert" and (c.version == 1 or c.vector_dropped) for c in changes)
+        """On the writer thread, after a commit."""
+        fresh = 0
+        for change in changes:
+            if change.op == "upsert" and (change.version == 1 or change.vector_dropped):
+                fresh += 1
+            if change.op != "embed":
+                self._sieve.forgive(change.rid)
         if fresh:
-            self._pending += fresh
+            self._progress.pending += fresh
             self._wake.set()
 
     def _run(self) -> None:
         reader = self._store.reader()
-        space: Space | None = None
-        while not self._stopping:
+        pause = _FIRST_PAUSE
+        while not self._stopping.is_set():
             # Cleared before looking: a change that comes while we look sets it again.
             self._wake.clear()
             try:
-                if space is None:
-                    space = self._open_space()
-                self._work(reader, space)
-                self._state, self._last_error = "ready", None
+                left = self._round(reader)
             except Closed:
                 return
             except (VectorsUnavailable, StorageFault, apsw.Error, ValueError) as error:
-                log.exception("rows could not be embedded")
-                self._state, self._last_error = "failed", str(error)
-            self._wake.wait(_LOOK_AGAIN_SECONDS)
+                log.warning("rows could not be embedded: %s", error)
+                self._progress.failed(str(error))
+                left = True
+            pause = min(_LONGEST_PAUSE, 2 * pause) if left else _FIRST_PAUSE
+            if left:
+                self._stopping.wait(_LEAST_PAUSE)
+            self._wake.wait(pause if left else _LOOK_AGAIN_SECONDS)
 
-    def _open_space(self) -> Space:
+    def _round(self, reader: Reader) -> bool:
+        """Try every pending row once; whether some are left that must be tried again."""
+        if self._space is None:
+            self._space = self._open(reader, anew=False)
+        if self._anew:
+            self._anew = False
+            self._sieve.forgive_all()
+            self._space = self._open(reader, anew=True)
+        space = self._space
+        self._pass(reader, space)
+        left = self._count(reader, space) - self._sieve.refused()
+        self._progress.pending = max(0, left)
+        if left > 0:
+            return True
+        self._complete(reader, space)
+        self._progress.state, self._progress.last_error = "ready", None
+        return False
+
+    def _open(self, reader: Reader, *, anew: bool) -> Space:
+        """The space to fill; a new generation if `anew` and the present one is complete."""
         embedder = self._embedder
         embedder.load()
-        made = self._store.writer.submit(
-            lambda tx: vectors.ensure_space(
-                tx, embedder.space, embedder.model, embedder.dimension, embedder.prefix
-            ),
-            background=True,
+        with reader.until(time.monotonic() + _READ_SECONDS) as connection:
+            name = standing.newest(connection, embedder.space)
+            present = vectors.find_space(connection, name)
+            if anew and present is not None and vectors.is_complete(connection, present):
+                name = standing.next_generation(name)
+        ensure = partial(
+            vectors.ensure_space,
+            name=name,
+            model=embedder.model,
+            dim=embedder.dimension,
+            prefix=embedder.prefix,
         )
-        return made.result()
+        space = self._store.writer.submit(ensure, background=True).result()
+        self._tell(reader)
+        return space
 
-    def _work(self, reader: Reader, space: Space) -> None:
-        """Embed until nothing is pending."""
-        while not self._stopping:
+    def _tell(self, reader: Reader) -> None:
+        with reader.until(time.monotonic() + _READ_SECONDS) as connection:
+            now = standing.standing(connection, self._embedder, self._others)
+        self._settle(now)
+
+    def _pass(self, reader: Reader, space: Space) -> None:
+        """Embed what is pending, newest first, each row at most once."""
+        below = vectors.MAX_RID
+        while not self._stopping.is_set():
+            if self._wake.is_set():  # what was stored a moment ago comes before a long re-embedding
+                self._wake.clear()
+                below = vectors.MAX_RID
             with reader.until(time.monotonic() + _READ_SECONDS) as connection:
-                rows = vectors.pending(connection, space, _BATCH)
-                self._pending = vectors.pending_count(connection, space) if rows else 0
+                rows = vectors.pending(connection, space, self._sieve.size, below)
+                count = vectors.pending_count(connection, space) if rows else 0
+                self._progress.total = count + vectors.stored_count(connection, space)
             if not rows:
                 return
-            self._state = "working"
-            put = partial(vectors.put, space=space, items=self._embed(rows))
-            self._store.writer.submit(put, background=True).result()
+            below = rows[-1].rid
+            due = self._sieve.due(rows)
+            if due:
+                self._progress.working(count - self._sieve.refused())
+                put = partial(vectors.put, space=space, items=self._sieve.made(due))
+                self._store.writer.submit(put, background=True).result()
 
-    def _embed(self, rows: Sequence[Pending]) -> list[Item]:
-        prefix = self._embedder.prefix
-        made = to_int8(self._embedder.documents([prefix + row.content for row in rows]))
-        return [
-            Item(row.rid, row.ulid, row.version, vector.tobytes())
-            for row, vector in zip(rows, made, strict=True)
-        ]
+    def _count(self, reader: Reader, space: Space) -> int:
+        with reader.until(time.monotonic() + _READ_SECONDS) as connection:
+            return vectors.pending_count(connection, space)
+
+    def _complete(self, reader: Reader, space: Space) -> None:
+        """Every row has its vector: let recall use them, then drop those of other models."""
+        with reader.until(time.monotonic() + _READ_SECONDS) as connection:
+            if vectors.is_complete(connection, space):
+                return
+        writer = self._store.writer
+        writer.submit(partial(vectors.set_complete, space=space), background=True).result()
+        self._tell(reader)
+        with reader.until(time.monotonic() + _READ_SECONDS) as connection:
+            old = standing.outdated(connection, space)
+        for one in old:
+            writer.submit(partial(vectors.drop_space, space=one), background=True).result()

@@ -20,6 +20,8 @@ class NoEmbedder:
     model = "none"
     dimension = 0
     prefix = ""
+    batch = 1
+    trouble = None
 
     def load(self) -> None:
         """Nothing to load."""

@@ -16,6 +16,10 @@ class VectorsUnavailable(Exception):
     """The embedder cannot give vectors now; `str()` says why in one sentence."""
 
 
+class TextRefused(VectorsUnavailable):
+    """The provider refuses this text, and would again; `str()` says so in one sentence."""
+
+
 class Embedder(Protocol):
     """Turns texts into vectors of one space; safe to call from several threads.
 
@@ -36,12 +40,22 @@ class Embedder(Protocol):
 
     @property
     def dimension(self) -> int:
-        """Numbers per vector; 0 if this embedder never gives any."""
+        """Numbers per vector; 0 if it never gives any, or not loaded and only the model knows."""
         ...
 
     @property
     def prefix(self) -> str:
         """What is put before every document."""
+        ...
+
+    @property
+    def batch(self) -> int:
+        """Texts to give `documents` at once: what it does in a second or so."""
+        ...
+
+    @property
+    def trouble(self) -> str | None:
+        """Why questions are not embedded just now, in one sentence; None while they are."""
         ...
 
     def load(self) -> None:
@@ -51,7 +65,7 @@ class Embedder(Protocol):
     def documents(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors (zero for a text without a known word), shape (len(texts), dimension).
 
-        Raises VectorsUnavailable.
+        Raises VectorsUnavailable; TextRefused if one of the texts is to blame.
         """
         ...
 

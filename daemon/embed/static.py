@@ -60,6 +60,8 @@ class StaticEmbedder:
     model = "static-minilm-256"
     dimension = 256
     prefix = ""
+    batch = 64
+    trouble = None
 
     def __init__(self, folder: str = _WEIGHTS) -> None:
         self._folder = folder

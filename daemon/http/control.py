@@ -46,6 +46,12 @@ async def stop(call: Call) -> Answer:
     return reply({"result": "draining", "pid": os.getpid()}, 202)
 
 
+async def reembed(call: Call) -> Answer:
+    """Begin to embed every memory anew; recall goes on with what there is."""
+    call.services.retrieval.reembed()
+    return reply({"result": "begun"}, 202)
+
+
 def uptime(call: Call) -> float:
     """Seconds since the process began."""
     return round(time.monotonic() - call.services.lifecycle.started, 3)

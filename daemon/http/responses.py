@@ -181,13 +181,24 @@ class Found(Response):
 
 
 class Embedding(Response):
-    """The state of the vectors."""
+    """The state of the vectors: of `total` memories `pending` still wait for theirs and `refused`
+    get none. `questions` is `ok` or `failing`.
+    """
 
     model: str | None
     dim: int | None
     pending: int
+    total: int = 0
+    refused: int = 0
     state: str
+    questions: str = "ok"
     last_error: str | None = None
+
+
+class Reembedding(Response):
+    """That it has begun; `GET /v1/status` tells how far it is."""
+
+    result: Literal["begun"]
 
 
 class Status(Response):

@@ -59,6 +59,15 @@ PROCESS = (
         while_draining=True,
     ),
     Route(
+        "POST",
+        "/v1/jobs/reembed",
+        control.reembed,
+        OWNER,
+        "Embed every memory anew",
+        responses.Reembedding,
+        status=(202,),
+    ),
+    Route(
         "GET", "/v1/status", state.status, EITHER, "The daemon and what it holds", responses.Status
     ),
     Route("GET", "/v1/stats", state.stats, GRANT, "What each namespace holds", responses.Stats),

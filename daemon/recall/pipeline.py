@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ...storage.engine import Store
 from ...storage.reader import Reader
 from ...storage.scope import Scope
 from ..deadline import Deadline
-from ..embed.protocol import Embedder
+from ..embed.protocol import Embedder, VectorsUnavailable
+from ..embed.standing import VECTORS_UNAVAILABLE, Standing
 from .arrays import Floats
 from .filters import Filter
 from .query import Query, analyse
@@ -22,7 +23,6 @@ from .shelf import Shelf
 from .shelves import Opened, Shelves
 
 log = logging.getLogger("recalld.recall")
-VECTORS_UNAVAILABLE = "vectors_unavailable"
 
 
 class RecallSettings(Protocol):
@@ -34,16 +34,36 @@ class RecallSettings(Protocol):
         ...
 
 
+class _View(NamedTuple):
+    """What a recall works with from its beginning to its end."""
+
+    standing: Standing
+    shelves: Shelves
+    search: Search
+
+
 class Recall:
     """Answers questions from the store; shared by all workers."""
 
-    def __init__(self, store: Store, embedder: Embedder, settings: RecallSettings) -> None:
-        self._embedder = embedder
-        space = embedder.space if store.has_vectors else ""
-        dimension = embedder.dimension if space else 0
-        self._has_vectors = bool(space)
-        self._shelves = Shelves(store, space, dimension, settings.matrix_bytes)
-        self._search = Search(space)
+    def __init__(
+        self,
+        store: Store,
+        standing: Standing,
+        settings: RecallSettings,
+        near: Embedder | None = None,
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._near = near or standing.embedder
+        self._view = self._seen(standing)
+
+    def switch(self, standing: Standing) -> None:
+        """Work with other vectors from now on. Recalls under way end with the ones they had."""
+        before = self._view
+        if standing == before.standing:
+            return
+        self._view = self._seen(standing)
+        before.shelves.close()
 
     def recall(
         self, reader: Reader, scope: Scope, request: RecallRequest, deadline: Deadline
@@ -56,13 +76,14 @@ class Recall:
         begun = time.perf_counter()
         now_ms = time.time_ns() // 1_000_000
         query = analyse(request.query, now_ms)
-        opened = self._shelves.open(reader.connection, scope, deadline)
+        view = self._view
+        opened = view.shelves.open(reader.connection, scope, deadline)
         actors = _actors(opened)
         if actors:
             query = analyse(request.query, now_ms, actors)
-        degraded: set[str] = set()
-        question = self._embed(query, degraded)
-        found = self._search.run(
+        degraded = set(view.standing.degraded)
+        question = self._embed(view.standing, query, degraded)
+        found = view.search.run(
             reader.connection, opened, query, question, Filter.of(request, now_ms), deadline
         )
         degraded |= found.degraded
@@ -75,31 +96,44 @@ class Recall:
 
         Unlike a hit's score it compares across questions.
         """
-        vector = self._embed(analyse(question, 0), set())
-        if vector is None or not texts:
+        if not self._near.dimension or not texts:
             return [0.0] * len(texts)
-        cosines = self._embedder.documents(texts) @ vector
+        query = analyse(question, 0)
+        try:
+            vector = self._near.query(query.semantic or query.text)
+            cosines = self._near.documents(texts) @ vector
+        except VectorsUnavailable as error:
+            log.info("closeness was not measured: %s", error)
+            return [0.0] * len(texts)
         return [float(cosine) for cosine in cosines]
 
     def bytes_used(self) -> int:
         """Memory that namespaces in use take, roughly."""
-        return self._shelves.bytes_used()
+        return self._view.shelves.bytes_used()
 
     def shelf(self, namespace: str) -> Shelf | None:
         """The namespace as it lies in memory, if it does; for inspection."""
-        return self._shelves.get(namespace)
+        return self._view.shelves.get(namespace)
 
     def close(self) -> None:
         """Stop background work; no recall may come after it."""
-        self._shelves.close()
+        self._view.shelves.close()
 
-    def _embed(self, query: Query, degraded: set[str]) -> Floats | None:
+    def _seen(self, standing: Standing) -> _View:
+        space = standing.space if self._store.has_vectors else ""
+        dimension = standing.embedder.dimension if space else 0
+        shelves = Shelves(self._store, space, dimension, self._settings.matrix_bytes)
+        return _View(standing, shelves, Search(space))
+
+    def _embed(self, standing: Standing, query: Query, degraded: set[str]) -> Floats | None:
         """The question's vector, or None with the reason among `degraded`."""
-        if not self._embedder.dimension:
+        if not standing.embedder.dimension:
             return None
-        if self._has_vectors:
+        if self._store.has_vectors:
             try:
-                vector = self._embedder.query(query.semantic or query.text)
+                vector = standing.embedder.query(query.semantic or query.text)
+            except VectorsUnavailable as error:
+                log.info("the question was not embedded: %s", error)
             except Exception:
                 # Whatever a provider throws, words alone still find most things.
                 log.exception("the question could not be embedded")

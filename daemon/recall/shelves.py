@@ -25,8 +25,9 @@ from .builder import Builder, build, refresh
 from .shelf import Shelf
 from .slot import Marks, Slot
 
-BYTES_PER_ROW = 700
-"""Estimate for deciding whether a namespace fits at all: vector 260, words 250, columns, dicts."""
+BYTES_PER_ROW = 440
+"""Estimate for deciding whether a namespace fits at all, with the vector's numbers on top: words
+250, columns, dicts."""
 BUILD_AT_ONCE = 2000
 """Up to this many rows a shelf is built while the recall waits (about 60 ms); a larger one is
 built behind its back, and until then SQLite's own indexes answer."""
@@ -47,6 +48,7 @@ class Shelves:
     def __init__(self, store: Store, space: str, dimension: int, limit: int) -> None:
         self._space = space
         self._dimension = dimension
+        self._most_rows = limit // (BYTES_PER_ROW + dimension)
         self._limit = limit
         self._slots: dict[str, Slot] = {}
         self._lock = threading.Lock()
@@ -125,11 +127,11 @@ class Shelves:
 
     def _fill(self, connection: apsw.Connection, slot: Slot, ns: int, deadline: Deadline) -> None:
         rows = shelf_rows.count(connection, ns)
-        if rows <= min(BUILD_AT_ONCE, self._limit // BYTES_PER_ROW):
+        if rows <= min(BUILD_AT_ONCE, self._most_rows):
             slot.install(build(connection, ns, self._space, self._dimension, deadline.check))
             return
         slot.drop()
-        if rows * BYTES_PER_ROW <= self._limit:
+        if rows <= self._most_rows:
             self._builder.ask(slot, ns)
 
     def _evict(self, keep: Scope) -> None:

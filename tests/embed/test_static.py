@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from recalld.daemon.embed import static
-from recalld.daemon.embed.choice import choose
 from recalld.daemon.embed.none import NoEmbedder
 from recalld.daemon.embed.protocol import VectorsUnavailable
 from recalld.daemon.embed.quantisation import to_int8
@@ -96,19 +95,6 @@ def test_the_licence_travels_along() -> None:
     """Licence and notice lie beside the weights."""
     assert "Apache License" in (WEIGHTS / "LICENSE").read_text()
     assert "all-MiniLM-L6-v2" in (WEIGHTS / "NOTICE").read_text()
-
-
-class _Settings:
-    def __init__(self, embedder: str) -> None:
-        self.embedder = embedder
-
-
-def test_settings_choose() -> None:
-    """The setting names the embedder; an unknown name is refused."""
-    assert isinstance(choose(_Settings("static")), StaticEmbedder)
-    assert isinstance(choose(_Settings("none")), NoEmbedder)
-    with pytest.raises(ValueError, match="psychic"):
-        choose(_Settings("psychic"))
 
 
 def test_none_has_no_vectors() -> None:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from recalld.daemon.deadline import Deadline
 from recalld.daemon.embed.backlog import Backlog
 from recalld.daemon.embed.protocol import Embedder
+from recalld.daemon.embed.standing import Standing
 from recalld.daemon.recall.pipeline import Recall
 from recalld.daemon.recall.request import RecallAnswer, RecallRequest
 from recalld.storage import edits
@@ -35,7 +36,7 @@ class Remembered:
             str(folder / "memory.db"), signer=lambda digest: digest * 2, vectors=loaded
         )
         self.embedder = embedder
-        self.recall = Recall(self.store, embedder, sizes)
+        self.recall = Recall(self.store, Standing(embedder, embedder.space), sizes)
         self.backlog = Backlog(self.store, embedder)
         self.reader = self.store.reader()
 
