@@ -71,7 +71,8 @@ def _connect(context: Context, args: argparse.Namespace) -> int:
     done = connection.connect(context.layout, order, context.deadline, dry=bool(args.dry_run))
     notes = _notes(where, order, rules)
     told: dict[str, object] = {"scope": where.scope, "launcher": started.launcher}
-    _tell(context, args, done, told, notes, f"recalld disconnect {order.host}")
+    only = " --scope project" if where.scope == "project" else ""
+    _tell(context, args, done, told, notes, f"recalld disconnect {order.host}{only}")
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from recalld.client.connectors import rules_block, settings_toml
 from recalld.client.connectors.json_editor import Unfit
@@ -20,6 +20,7 @@ WANTED = Wanted("codex", server=ODD.server())
 BEGIN, END = rules_block.MARKERS
 
 
+@settings(deadline=None)
 @given(toml_texts())
 def test_toml_gets_exactly_our_table(text: str) -> None:
     """The document means the same and one table more, and its text is still there as it was."""
@@ -31,6 +32,7 @@ def test_toml_gets_exactly_our_table(text: str) -> None:
     assert settings_toml.merged(merged, WANTED) == merged
 
 
+@settings(deadline=None)
 @given(toml_texts(), st.sampled_from(["", "\n[later]\nx = 1\n"]))
 def test_toml_comes_back(text: str, later: str) -> None:
     """Taking the block away gives every byte back, also what was appended since."""
@@ -40,6 +42,7 @@ def test_toml_comes_back(text: str, later: str) -> None:
     assert settings_toml.without(merged + later) == text + later
 
 
+@settings(deadline=None)
 @given(proses(), proses(), st.sampled_from(["- a", "- a\n- b\n", "x <!-- y", BEGIN, END]))
 def test_notes_come_back(text: str, other: str, body: str) -> None:
     """Whatever the file is like, and whatever the rules say, the notes come back byte for byte."""

@@ -255,7 +255,8 @@ def test_a_dry_run_shows_the_change_and_makes_none(recalld: Cli, checkout: Check
     assert '"BeforeAgent"' in shown
     assert tree(Path(recalld.env["HOME"])) == {}
     assert not Path(layout(recalld.env).data).exists()
-    recalld.ok("connect", "gemini", "--force", "--scope", "project")
+    told = recalld.json("connect", "gemini", "--force", "--scope", "project")
+    assert told["undo"] == "recalld disconnect gemini --scope project"
     assert '-  "hooks"' in recalld.ok("disconnect", "gemini", "--dry-run")
     assert (checkout() / ".gemini" / "settings.json").exists()
 

@@ -6,7 +6,7 @@ import json
 from typing import cast
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from recalld.client.connectors import jsonc, settings_json
 from recalld.client.connectors.hosts import claude_code
@@ -44,6 +44,7 @@ def is_inside(old: str, new: str) -> bool:
     return all(char in rest for char in old)
 
 
+@settings(deadline=None)
 @given(VALUES.flatmap(lambda value: st.tuples(st.just(value), plain(value))))
 def test_plain_json_reads_as_json(case: tuple[object, str]) -> None:
     """What programs write reads as the standard library reads it."""
@@ -51,6 +52,7 @@ def test_plain_json_reads_as_json(case: tuple[object, str]) -> None:
     assert read(text) == value == json.loads(text)
 
 
+@settings(deadline=None)
 @given(VALUES.flatmap(lambda value: st.tuples(st.just(value), commented(value))))
 def test_comments_and_trailing_commas_are_read_over(case: tuple[object, str]) -> None:
     """Comments and trailing commas change nothing about the value."""
@@ -58,6 +60,7 @@ def test_comments_and_trailing_commas_are_read_over(case: tuple[object, str]) ->
     assert read(text) == value
 
 
+@settings(deadline=None)
 @given(json_texts())
 def test_merging_adds_exactly_ours(text: str) -> None:
     """The result means the old document and our entries, and no old character is lost."""
@@ -66,6 +69,7 @@ def test_merging_adds_exactly_ours(text: str) -> None:
     assert is_inside(text, merged)
 
 
+@settings(deadline=None)
 @given(json_texts())
 def test_merging_twice_changes_nothing(text: str) -> None:
     """A second run is byte-identical."""
@@ -73,6 +77,7 @@ def test_merging_twice_changes_nothing(text: str) -> None:
     assert settings_json.merged(merged, WANTED) == (merged, [])
 
 
+@settings(deadline=None)
 @given(json_texts())
 def test_taking_ours_out_leaves_the_rest(text: str) -> None:
     """Without any memory of what was there, the value comes back and so does every comment."""
@@ -83,6 +88,7 @@ def test_taking_ours_out_leaves_the_rest(text: str) -> None:
     assert settings_json.without(left, "claude-code", made) == left
 
 
+@settings(deadline=None)
 @given(json_texts(), st.sampled_from(["zzz", '"quoted']))
 def test_foreign_changes_survive(text: str, name: str) -> None:
     """What somebody adds behind our entries stays when these go."""
@@ -97,6 +103,7 @@ def test_foreign_changes_survive(text: str, name: str) -> None:
     assert "/opt/x y/recalld" not in json.dumps(left)
 
 
+@settings(deadline=None)
 @given(json_texts())
 def test_documents_of_one_line_stay_on_one_line(text: str) -> None:
     """Minified settings stay minified; the style of a file is its owner's."""
