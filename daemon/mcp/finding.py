@@ -16,7 +16,7 @@ from ..http.bodies import validate
 from ..http.call import Call
 from ..http.recalls import recalled
 from ..http.schemas import RecallRequest
-from ..recall.request import MOST_HITS
+from ..recall.request import MOST_HITS, RecallAnswer
 from . import packing, rows
 from .arguments import Given
 from .packing import Row
@@ -53,8 +53,11 @@ async def _find(call: Call, given: Given, limit: int, shape: Shape) -> Row:
     if isinstance(started, str):
         walk, position = call.services.mcp.walks.find(started, call.access.by)
         call.access.readable(walk.scope)  # the grant may have shrunk since
+        if walk.is_shallow_at(position + limit):
+            deeper = walk.request.model_copy(update={"limit": MOST_HITS})
+            walk.deepen(deeper, _rids(await recalled(call, deeper)))
     else:
-        walk, degraded = await _begin(call, given)
+        walk, degraded = await _begin(call, given, limit)
         position = 0
 
     def job(reader: Reader, deadline: Deadline) -> list[tuple[int, Row]]:
@@ -74,16 +77,21 @@ async def _find(call: Call, given: Given, limit: int, shape: Shape) -> Row:
     return answer
 
 
-async def _begin(call: Call, given: Given) -> tuple[Walk, list[str]]:
-    names = ("query", "kinds", "tags", "since", "until", "namespaces")
+async def _begin(call: Call, given: Given, limit: int) -> tuple[Walk, list[str]]:
+    names = ("query", "kinds", "tags", "since", "until")
     asked = {name: given[name] for name in names if name in given}
-    if not asked.get("kinds"):
+    if not asked.get("kinds"):  # an empty list is what some hosts send for none
         asked.pop("kinds", None)
-    request = validate(RecallRequest, {**asked, "limit": MOST_HITS})
+    # One more than is shown says whether there is more; a hundred would take three times as long.
+    request = validate(RecallRequest, {**asked, "limit": min(limit + 1, MOST_HITS)})
     answer = await recalled(call, request)
-    scope = call.access.readable(request.namespaces)
-    walk = Walk(call.access.by, scope, request, (hit.memory.rid for hit in answer.hits))
-    return walk, list(answer.degraded)
+    return Walk(call.access.by, call.access.readable(), request, _rids(answer)), list(
+        answer.degraded
+    )
+
+
+def _rids(answer: RecallAnswer) -> list[int]:
+    return [hit.memory.rid for hit in answer.hits]
 
 
 async def around(call: Call, given: Given) -> Row:

@@ -1,7 +1,7 @@
 """Long answers, page by page: every item once, whatever is stored meanwhile.
 
 A ranking cannot be asked for "the next ten": one new row shifts all positions. So the order is
-fixed with the first page and kept here, as row ids, for as long as the reader may want to go on:
+fixed as far as it was read and kept here, as row ids, for as long as the reader may want to go on:
 first what recall ranked, then whatever else contains every word.
 """
 
@@ -38,9 +38,9 @@ class Walk:
         self.by = by
         self.scope = scope
         self.rids = array("q", rids)
-        self._request = request
-        # Recall answers with a hundred at most; fewer means that there is nothing else to walk.
-        self._complete = len(self.rids) < MOST_HITS
+        self.request = request
+        # Fewer hits than were asked for: there is nothing else to walk.
+        self._complete = len(self.rids) < request.limit
         # Two calls may come with the same cursor, in two workers.
         self._lock = threading.Lock()
 
@@ -51,7 +51,7 @@ class Walk:
 
         What was forgotten or put away meanwhile is left out.
         """
-        wanted = _wanted(self._request)
+        wanted = _wanted(self.request)
         while True:
             deadline.check()
             if start >= len(self.rids) and not self._extend(connection):
@@ -64,6 +64,19 @@ class Walk:
                     yield position, memory
             start += len(block)
 
+    def is_shallow_at(self, end: int) -> bool:
+        """Whether recall should be asked for more, to walk up to this position."""
+        return not self._complete and self.request.limit < MOST_HITS and end > len(self.rids)
+
+    def deepen(self, request: RecallRequest, rids: Iterable[int]) -> None:
+        """Go on with what recall found when it was asked for more."""
+        found = list(rids)
+        with self._lock:
+            known = set(self.rids)
+            self.rids.extend(rid for rid in found if rid not in known)
+            self.request = request
+            self._complete = len(found) < request.limit
+
     def ends_at(self, position: int) -> bool:
         """Whether nothing can follow this position."""
         return self._complete and position >= len(self.rids)
@@ -72,7 +85,7 @@ class Walk:
         """Add what contains every word, once; whether there was anything to add."""
         if self._complete:
             return False
-        terms = list(dict.fromkeys(analyser.tokens(self._request.query)))
+        terms = list(dict.fromkeys(analyser.tokens(self.request.query)))
         found = fulltext.match(connection, self.scope, terms, require_all=True, limit=MOST_MATCHES)
         known, before = set(self.rids), len(self.rids)
         self.rids.extend(rid for rid, _ in found if rid not in known)
