@@ -104,8 +104,8 @@ def test_half_an_emoji_is_text_all_the_same(client: Http) -> None:
     )
     reply = client.send("POST", "/mcp", raw=raw, headers={"Content-Type": "application/json"})
     assert reply.status == 200
-    hit, *_ = use(client, "memory_recall", query="half an emoji")["hits"]
-    assert hit["text"].startswith("half \ufffd an")
+    hits = use(client, "memory_recall", query="half an emoji")["hits"]
+    assert any(hit["text"].startswith("half \ufffd an") for hit in hits)
 
 
 def test_browsers_are_kept_out_and_node_is_not(client: Http) -> None:
