@@ -47,7 +47,7 @@ def present(
 ) -> frozenset[str]:
     """The memories that are still in the session's context, having got there so."""
     rows = connection.execute(
-        "SELECT e.ulid FROM exposures e JOIN agent_sessions s "
+        "SELECT e.ulid FROM exposures e CROSS JOIN agent_sessions s "
         "ON s.ns = e.ns AND s.session = e.session WHERE e.session = ? "
         "AND e.ns IN (SELECT value FROM json_each(?)) AND e.at >= s.refreshed_at "
         "AND e.how IN (SELECT value FROM json_each(?))",

@@ -47,7 +47,7 @@ def marked(connection: apsw.Connection, scope: Scope) -> list[HardRule]:
     """The marks of the scope whose memory is active, oldest first."""
     rows = connection.execute(
         "SELECT h.ulid, m.content, h.tool, h.pattern FROM hard_rules h "
-        "JOIN memories m ON m.ulid = h.ulid AND m.ns = h.ns WHERE m.status = 'active' "
+        "CROSS JOIN memories m ON m.ulid = h.ulid AND m.ns = h.ns WHERE m.status = 'active' "
         "AND h.ns IN (SELECT value FROM json_each(?)) ORDER BY h.at, h.ulid",
         (id_list(connection, scope),),
     )

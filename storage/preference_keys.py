@@ -25,7 +25,7 @@ def standing(connection: apsw.Connection, scope: Scope, key: str) -> Standing | 
     """The active memory that stands for the key in the scope, if any."""
     row = connection.execute(
         "SELECT p.ulid, p.value FROM preference_keys p "
-        "JOIN memories m ON m.ulid = p.ulid AND m.ns = p.ns WHERE m.status = 'active' "
+        "CROSS JOIN memories m ON m.ulid = p.ulid AND m.ns = p.ns WHERE m.status = 'active' "
         "AND p.key = ? AND p.ns IN (SELECT value FROM json_each(?)) ORDER BY p.at DESC LIMIT 1",
         (key, id_list(connection, scope)),
     ).fetchone()

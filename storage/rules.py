@@ -9,24 +9,26 @@ import apsw
 
 from .memories import COLUMNS, Memory, from_row
 from .migrations.m0002_learning import RULE_KINDS
-from .scope import Scope, id_list, identify
+from .scope import Scope, identify
 
 MOST_CANDIDATES: Final = 100
 """Of one kind: more never fit into any budget that is asked for."""
 
 _ACTIVE: Final = (
-    f"m.status = 'active' AND m.kind IN ({RULE_KINDS}) "  # noqa: S608  # constants
-    "AND m.ns IN (SELECT value FROM json_each(:ns)) AND m.kind = :kind "
-    "AND (m.valid_to IS NULL OR m.valid_to > strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))"
+    f"m.status = 'active' AND m.kind IN ({RULE_KINDS}) AND m.ns = :ns AND m.kind = :kind"
 )
+_VALID: Final = "(m.valid_to IS NULL OR m.valid_to > strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))"
+# CROSS JOIN: from the few that were ever cited to their rows, never the other way round.
 _CITED: Final = (
-    f"SELECT {COLUMNS}, c.cited FROM counters c JOIN memories m ON m.rid = c.rid "  # noqa: S608  # constants
-    f"WHERE c.cited > 0 AND {_ACTIVE} ORDER BY c.cited DESC, m.created_at DESC LIMIT :limit"
+    f"SELECT {COLUMNS}, c.cited FROM counters c CROSS JOIN memories m ON m.rid = c.rid "  # noqa: S608  # constants
+    f"WHERE c.cited > 0 AND {_ACTIVE} AND {_VALID} "
+    "ORDER BY c.cited DESC, m.created_at DESC LIMIT :limit"
 )
 _FRESH: Final = (
-    f"SELECT {COLUMNS}, 0 FROM memories m WHERE {_ACTIVE} "  # noqa: S608  # constants
+    f"SELECT {COLUMNS}, 0 FROM memories m WHERE {_ACTIVE} AND {_VALID} "  # noqa: S608  # constants
     "ORDER BY m.created_at DESC, m.rid DESC LIMIT :limit"
 )
+_COUNT: Final = f"SELECT count(*) FROM memories m WHERE {_ACTIVE}"  # noqa: S608  # constants
 
 
 class Rule(NamedTuple):
@@ -41,27 +43,28 @@ def candidates(
 ) -> list[Rule]:
     """The best active rules of a kind: by citations, then the newest; each at most once.
 
-    Two reads, each along an index: sorting a large namespace by both would read all of it.
+    Two reads of each namespace, each along an index: sorting a large one would read all of it.
     """
-    names = identify(connection, scope)
-    bindings = {"ns": json.dumps(list(names)), "kind": kind, "limit": limit}
     found: dict[int, Rule] = {}
     for statement in (_CITED, _FRESH):
-        for row in connection.execute(statement, bindings):
-            *columns, cited = row
-            memory = from_row(tuple(columns), names[columns[2]])  # pyright: ignore[reportArgumentType]  # COLUMNS
-            found.setdefault(memory.rid, Rule(memory, int(cited)))
-    return list(found.values())[:limit]
+        for ns, name in identify(connection, scope).items():
+            for row in connection.execute(statement, {"ns": ns, "kind": kind, "limit": limit}):
+                *columns, cited = row
+                memory = from_row(tuple(columns), name)  # pyright: ignore[reportArgumentType]  # COLUMNS
+                found.setdefault(memory.rid, Rule(memory, int(cited)))
+    return sorted(found.values(), key=_rank, reverse=True)[:limit]
 
 
 def count(connection: apsw.Connection, scope: Scope, kind: str) -> int:
-    """How many active rules of the kind there are in the scope."""
-    return int(
-        connection.execute(
-            f"SELECT count(*) FROM memories m WHERE {_ACTIVE}",  # noqa: S608  # constants
-            {"ns": id_list(connection, scope), "kind": kind},
-        ).get
+    """How many active rules of the kind there are in the scope, those no longer valid included."""
+    return sum(
+        int(connection.execute(_COUNT, {"ns": ns, "kind": kind}).get)
+        for ns in identify(connection, scope)
     )
+
+
+def _rank(rule: Rule) -> tuple[int, str, int]:
+    return rule.cited, rule.memory.created_at, rule.memory.rid
 
 
 _UNUSED: Final = (
