@@ -67,6 +67,17 @@ class Retrieval:
             return {**state, "last_error": type(error).__name__}
         return dict(self._future.result().backlog.state())
 
+    def words(self) -> str:
+        """The state of the full-text index: `ok`, `rebuilding` or `damaged`."""
+        loaded = self._loaded()
+        return "ok" if loaded is None else loaded.recall.words.state
+
+    def mend_words(self) -> None:
+        """The full-text index turned out damaged: write it anew."""
+        loaded = self._loaded()
+        if loaded is not None:
+            loaded.recall.words.mend()
+
     def reembed(self) -> None:
         """Embed every row anew. Raises RecalldError while recall is loading or could not be."""
         if not self._future.done():
@@ -75,10 +86,15 @@ class Retrieval:
 
     def stop(self) -> None:
         """End the background work; a load under way is left to end with the process."""
-        if self._future.done() and self._future.exception() is None:
-            loaded = self._future.result()
+        loaded = self._loaded()
+        if loaded is not None:
             loaded.backlog.stop()
             loaded.recall.close()
+
+    def _loaded(self) -> Loaded | None:
+        if self._future.done() and self._future.exception() is None:
+            return self._future.result()
+        return None
 
     def _load(self) -> None:
         try:
@@ -102,4 +118,5 @@ class Retrieval:
         recall = Recall(self._store, now, self._settings, near=choice.near)
         backlog = Backlog(self._store, choice.chosen, recall.switch, choice.others)
         backlog.start()
+        recall.words.check()
         return Loaded(recall, backlog)

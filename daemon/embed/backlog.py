@@ -15,7 +15,7 @@ from functools import partial
 
 import apsw
 
-from ...storage import vectors
+from ...storage import namespaces, vectors
 from ...storage.engine import Store
 from ...storage.faults import Closed, StorageFault
 from ...storage.reader import Reader
@@ -130,6 +130,7 @@ class Backlog:
     def _round(self, reader: Reader) -> bool:
         """Try every pending row once; whether some are left that must be tried again."""
         if self._space is None:
+            self._foresee(reader)
             self._space = self._open(reader, anew=False)
         if self._anew:
             self._anew = False
@@ -144,6 +145,15 @@ class Backlog:
         self._complete(reader, space)
         self._progress.state, self._progress.last_error = "ready", None
         return False
+
+    def _foresee(self, reader: Reader) -> None:
+        """Tell how much there is to do, before the model, which may be out of reach, is loaded."""
+        with reader.until(time.monotonic() + _READ_SECONDS) as connection:
+            known = [s for s in vectors.spaces(connection) if s.model == self._embedder.model]
+            self._progress.total = sum(namespaces.sizes(connection).values())
+            self._progress.pending = (
+                vectors.pending_count(connection, known[-1]) if known else self._progress.total
+            )
 
     def _open(self, reader: Reader, *, anew: bool) -> Space:
         """The space to fill; a new generation if `anew` and the present one is complete."""

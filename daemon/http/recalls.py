@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import time
 from datetime import datetime
+from functools import partial
+
+import apsw
 
 from ...auth.errors import BlankQuery, DeadlineExceeded
+from ...storage.reader import Reader
 from ...storage.scope import Scope
+from ..deadline import Deadline
 from ..recall.request import RecallAnswer
 from ..recall.request import RecallRequest as Question
 from . import shapes
 from .answers import Answer, reply
 from .call import Call
 from .schemas import RecallRequest, SearchRequest
-from .search import Wanted, find
+from .search import Found, Wanted, find
 
 
 async def recall(call: Call) -> Answer:
@@ -58,11 +63,17 @@ async def search(call: Call) -> Answer:
         offset=request.offset,
         limit=request.limit,
     )
-    found = await call.read(
-        lambda reader, deadline: find(reader.connection, scope, wanted, deadline)
-    )
+    found = await call.read(partial(_found, call, scope, wanted))
     hits = [shapes.hit(memory, score) for memory, score in found.hits]
     return reply({"hits": hits, "total": found.total, "took_ms": _since(begun)})
+
+
+def _found(call: Call, scope: Scope, wanted: Wanted, reader: Reader, deadline: Deadline) -> Found:
+    try:
+        return find(reader.connection, scope, wanted, deadline)
+    except apsw.CorruptError:
+        call.services.retrieval.mend_words()
+        raise
 
 
 def _question(request: RecallRequest) -> Question:

@@ -221,6 +221,7 @@ class Status(Response):
     streams: int
     wal_bytes: int
     vectors: bool
+    words: Literal["ok", "rebuilding", "damaged"] = "ok"
     embedding: Embedding
     last_error: str | None
     stale_code: bool

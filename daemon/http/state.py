@@ -37,6 +37,7 @@ async def status(call: Call) -> Answer:
             "streams": services.feed.streams,
             "wal_bytes": services.store.wal_bytes(),
             "vectors": services.store.has_vectors,
+            "words": services.retrieval.words(),
             "embedding": services.retrieval.state(),
             "last_error": services.last_error,
             "stale_code": services.stale_code,

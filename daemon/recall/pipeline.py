@@ -21,6 +21,7 @@ from .request import RecallAnswer, RecallRequest
 from .search import Search
 from .shelf import Shelf
 from .shelves import Opened, Shelves
+from .word_index import WordIndex
 
 log = logging.getLogger("recalld.recall")
 
@@ -55,6 +56,7 @@ class Recall:
         self._store = store
         self._settings = settings
         self._near = near or standing.embedder
+        self.words = WordIndex(store)
         self._view = self._seen(standing)
 
     def switch(self, standing: Standing) -> None:
@@ -123,7 +125,7 @@ class Recall:
         space = standing.space if self._store.has_vectors else ""
         dimension = standing.embedder.dimension if space else 0
         shelves = Shelves(self._store, space, dimension, self._settings.matrix_bytes)
-        return _View(standing, shelves, Search(space))
+        return _View(standing, shelves, Search(space, self.words.mend))
 
     def _embed(self, standing: Standing, query: Query, degraded: set[str]) -> Floats | None:
         """The question's vector, or None with the reason among `degraded`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import apsw
@@ -32,8 +33,8 @@ class Found:
 class Search:
     """Finds candidates; `space` names the vectors, and is empty without any."""
 
-    def __init__(self, space: str) -> None:
-        self._unshelf = Unshelf(space)
+    def __init__(self, space: str, mend: Callable[[], None]) -> None:
+        self._unshelf = Unshelf(space, mend)
 
     def run(
         self,

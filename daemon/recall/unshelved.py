@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import apsw
@@ -45,14 +45,16 @@ class Asked(NamedTuple):
 
 
 class Unshelf:
-    """Searches namespaces one by one; `space` names the vectors, and is empty without any.
+    """Searches namespaces one by one; `space` names the vectors, and is empty without any. `mend`
+    is called when full-text search turns out to be damaged.
 
     A word match costs what full-text search costs over the whole store, a vector search reads the
     namespace's vectors from disk: about 10 to 15 ms together at 20,000 rows of a million.
     """
 
-    def __init__(self, space: str) -> None:
+    def __init__(self, space: str, mend: Callable[[], None]) -> None:
         self._space = space
+        self._mend = mend
         self._frequencies = Frequencies()
 
     def search(self, connection: apsw.Connection, name: str, asked: Asked) -> Unshelved:
@@ -90,6 +92,7 @@ class Unshelf:
             # An interrupted statement can look like this too; then time is up.
             asked.deadline.check()
             log.exception("the full-text index does not answer")
+            self._mend()
             degraded.add(WORDS_UNAVAILABLE)
             return {}, Statistics(np.zeros(0, np.float32), 1.0)
         return found, Statistics(np.array(idf, np.float32), 1.0)
