@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
 
-from ..documents import Document, number, rows, strings, text
+from ..documents import Document, document, number, rows, strings, text
 from . import options, terminal
 from .verb import Context, Verb
 
@@ -86,9 +85,14 @@ def _print_hits(answer: Document) -> None:
         terminal.notice("nothing found")
         return
     terminal.table(("id", "namespace", "kind", "score", "content"), [_cells(hit) for hit in hits])
-    for hit in hits:
-        if "why" in hit:
-            terminal.say(terminal.one_line(f"{text(hit, 'id')}\twhy\t{json.dumps(hit['why'])}"))
+    explained = [(text(hit, "id"), _why(document(hit["why"]))) for hit in hits if "why" in hit]
+    if explained:
+        terminal.table(("id", "why"), explained)
+
+
+def _why(shares: Document) -> str:
+    """What each signal gave the hit, in the daemon's order: the largest first."""
+    return ", ".join(f"{name} {number(shares, name):+.2f}" for name in shares)
 
 
 def _cells(hit: Document) -> tuple[str, ...]:

@@ -215,6 +215,15 @@ def test_interrupting_is_silent(recalld: Cli, daemon: Daemon) -> None:
     assert (verb.returncode, said) == (130, "")
 
 
+def test_recall_explains_its_hits(recalld: Cli) -> None:
+    """`--explain` adds a line per hit that names what each signal gave it."""
+    recalld.ok("store", "The staging cluster runs on port 7443")
+    lines = recalld.ok("recall", "staging port", "--explain").splitlines()
+    identity, why = lines[-1].split("\t")
+    assert lines[0].startswith(identity)
+    assert "words +" in why
+
+
 def test_status_start_stop(recalld: Cli, any_daemon: Daemon) -> None:
     """The daemon's life: status starts nothing, start and stop do what they say, twice is fine."""
     assert recalld("status").returncode == 69
