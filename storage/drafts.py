@@ -63,9 +63,9 @@ def insert(tx: Transaction, draft: Draft, *, by: str) -> Stored:
     comes before the first write, so a batch may go on with its next draft without a savepoint;
     one around each draft would make it several times as slow.
     """
-    ns = namespaces.obtain(tx, draft.namespace)
     old = _replaced(tx, draft)
     digest = rows.content_hash(draft.content, draft.detail)
+    ns = namespaces.obtain(tx, draft.namespace)
     known = None if draft.kind == CONVERSATION else _known(tx, ns, draft.kind, digest)
     if known is not None:
         ulid, version = _strengthen(tx, known, draft.evidence)

@@ -53,7 +53,8 @@ class Transaction:
     def savepoint(self) -> Generator[None]:
         """Undo everything inside, recorded changes too, if the block raises.
 
-        Batches wrap each item in one, so that a refused item leaves no trace and the others stay.
+        Not for every row of many: the full-text index writes its words out at each, which doubles
+        the cost of a row.
         """
         mark = len(self.changes)
         self.connection.execute("SAVEPOINT step")

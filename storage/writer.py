@@ -31,6 +31,10 @@ GROUP_SECONDS: Final = 0.1
 BACKGROUND_JOBS: Final = 4
 
 
+class _HalfDone(Exception):
+    """A job failed after it had changed something, and nothing marks where it began."""
+
+
 class _Job(Generic[T]):
     """A function waiting for the writer, and the future its caller holds."""
 
@@ -47,15 +51,22 @@ class _Job(Generic[T]):
         self._claimed = self._claimed or self.future.set_running_or_notify_cancel()
         return self._claimed
 
-    def run(self, transaction: Transaction) -> None:
-        """Run in a savepoint: a job that fails is undone alone. Raises what spoils the group."""
+    def run(self, transaction: Transaction, *, careful: bool) -> None:
+        """Run the job; one that fails is undone alone, for which `careful` takes a savepoint.
+
+        Raises what spoils the group, and _HalfDone when a savepoint would have been needed.
+        """
+        self._error = None
+        connection, before = transaction.connection, transaction.connection.total_changes()
         try:
-            with transaction.savepoint():
+            with transaction.savepoint() if careful else contextlib.nullcontext():
                 self._answer = self._work(transaction)
         except Exception as error:
-            broken = not transaction.connection.in_transaction
+            broken = not connection.in_transaction
             if broken or (isinstance(error, apsw.Error) and spoils_group(error)):
                 raise
+            if not careful and connection.total_changes() != before:
+                raise _HalfDone from error
             self._error = _fault(error)
 
     def settle(self, failure: BaseException | None = None) -> None:
@@ -72,6 +83,11 @@ class Writer:
 
     Many callers share one fsync: everything queued while a commit runs is the next group. A job
     that raises is rolled back alone; a full disk fails the whole group, and the writer goes on.
+
+    Groups run without savepoints at first: with one around each job the full-text index writes its
+    words out after each, which doubles the cost of a row. If a job then fails with its work half
+    done, the group is rolled back and its jobs run again, each in a savepoint. So a job must have
+    no effects but through its transaction.
     """
 
     def __init__(
@@ -175,9 +191,15 @@ class Writer:
         try:
             if self._damage is not None:
                 raise self._damage
-            self._connection.execute("BEGIN IMMEDIATE")
-            transaction = self._begin()
-            members = self._execute(members, transaction)
+            try:
+                transaction = self._begin()
+                # Background jobs may make or drop tables, which no count of changed rows shows.
+                done = self._execute(members, transaction, careful=members[0].background)
+            except _HalfDone:
+                self._connection.execute("ROLLBACK")
+                transaction = self._begin()
+                done = self._execute(members, transaction, careful=True)
+            members = done
             self._connection.execute("COMMIT")
         except Exception as error:
             self._fail(members, error)
@@ -187,6 +209,7 @@ class Writer:
             job.settle()
 
     def _begin(self) -> Transaction:
+        self._connection.execute("BEGIN IMMEDIATE")
         unix_ms = max(int(self._clock() * 1000), self._last_ms)
         self._last_ms = unix_ms
         return Transaction(
@@ -196,14 +219,16 @@ class Writer:
             self._sign,
         )
 
-    def _execute(self, members: list[_Job[object]], transaction: Transaction) -> list[_Job[object]]:
+    def _execute(
+        self, members: list[_Job[object]], transaction: Transaction, *, careful: bool
+    ) -> list[_Job[object]]:
         """Run jobs until the group has had its time; the others go back to their queue's front."""
         end = time.monotonic() + GROUP_SECONDS
         for position, job in enumerate(members):
             if position and time.monotonic() >= end:
                 self._put_back(members[position:])
                 return members[:position]
-            job.run(transaction)
+            job.run(transaction, careful=careful)
         return members
 
     def _put_back(self, jobs: list[_Job[object]]) -> None:

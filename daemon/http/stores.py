@@ -82,14 +82,17 @@ def _insert_each(
 
 
 def _insert(tx: Transaction, draft: Draft | RecalldError, by: str) -> dict[str, object]:
-    """Store one item in a savepoint of its own; a full disk ends the whole batch."""
+    """Store one item, or tell why not; a full disk ends the whole batch.
+
+    A refusal comes before anything of the item was written. Should one not, the batch fails.
+    """
     if isinstance(draft, RecalldError):
         return shapes.wrong(draft)
+    before = tx.connection.total_changes()
     try:
-        with tx.savepoint():
-            kept = preferences.insert(tx, draft, by=by)
-            return shapes.stored(kept.stored, retired=kept.retired)
-    except FullDisk:
-        raise
+        kept = preferences.insert(tx, draft, by=by)
+        return shapes.stored(kept.stored, retired=kept.retired)
     except StorageFault as fault:
+        if isinstance(fault, FullDisk) or tx.connection.total_changes() != before:
+            raise
         return shapes.wrong(translate(fault))

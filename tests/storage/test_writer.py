@@ -11,7 +11,7 @@ import apsw
 import pytest
 from recalld.storage import drafts
 from recalld.storage.drafts import Draft, Stored
-from recalld.storage.faults import Closed, Damaged, FullDisk, MissingRow
+from recalld.storage.faults import Closed, Damaged, FullDisk, Invalid, MissingRow
 from recalld.storage.transaction import Change, Transaction
 
 from tests.storage.opened import HERE, PATIENCE, Opened
@@ -83,6 +83,38 @@ def test_a_failing_job_fails_alone(opened: Opened) -> None:
         failing.result(PATIENCE)
     assert _count(opened) == 2
     assert opened.read(lambda c: c.execute("SELECT count(*) FROM fts").get) == 2
+
+
+def test_a_group_writes_its_words_to_the_index_once(opened: Opened) -> None:
+    """Jobs that are stored together cost the full-text index one segment, not one each."""
+    gate = Gate(opened)
+    writer = opened.store.writer
+    jobs = [
+        writer.submit(lambda tx, n=n: drafts.insert(tx, _insert(f"word{n}"), by="grant"))  # type: ignore[misc]  # n is bound
+        for n in range(8)
+    ]
+    gate.open()
+    wait(jobs, PATIENCE)
+    assert opened.read(lambda c: c.execute("SELECT count(DISTINCT segid) FROM fts_idx").get) == 1
+
+
+def test_a_refusal_before_the_first_write_costs_its_neighbours_nothing(opened: Opened) -> None:
+    """A job that fails with nothing written does not make the others run again."""
+    gate = Gate(opened)
+    runs: list[str] = []
+    writer = opened.store.writer
+
+    def store(tx: Transaction) -> Stored:
+        runs.append("store")
+        return drafts.insert(tx, _insert("kept"), by="grant")
+
+    kept = writer.submit(store)
+    refused = writer.submit(lambda tx: drafts.insert(tx, _insert("  "), by="grant"))
+    gate.open()
+    assert kept.result(PATIENCE).result == "stored"
+    with pytest.raises(Invalid):
+        refused.result(PATIENCE)
+    assert runs == ["store"]
 
 
 def test_a_cancelled_job_never_runs(opened: Opened) -> None:
