@@ -15,6 +15,7 @@ import socket
 import sys
 from collections.abc import Callable
 from functools import cache
+from typing import TYPE_CHECKING
 
 from ..auth import keys, record
 from ..auth.grants import Grants
@@ -36,6 +37,9 @@ from .services import Services
 from .settings import Settings
 from .supervisor import Supervisor
 from .workers import Workers
+
+if TYPE_CHECKING:
+    from .lessons.classifier import Classifier
 
 LAST_WORDS = 1.0
 """Seconds a reader gets to notice that its work was cancelled."""
@@ -88,6 +92,8 @@ class Process:
                 services.workers.cancel_all()
                 services.workers.stop(LAST_WORDS)
                 services.retrieval.stop()
+                if services.classifier is not None:
+                    services.classifier.stop()
         finally:
             store.close()
         return lifecycle.reason
@@ -107,6 +113,7 @@ class Process:
             grants=Grants(self._layout.grants),
             workers=workers,
             retrieval=Retrieval(store, settings),
+            classifier=_classifier(store, settings),
             feed=feed,
             connections=Connections(cap, settings.head_timeout_s, workers.is_full),
             buffers=Buffers(settings.max_buffered),
@@ -170,6 +177,15 @@ class Process:
             services.workers.cancel_all()
             await services.lifecycle.settled(LAST_WORDS)
         server.end()
+
+
+def _classifier(store: Store, settings: Settings) -> Classifier | None:
+    """The second reader of prompts, if the user turned one on."""
+    if settings.llm == "off":
+        return None
+    from .lessons.classifier import Classifier  # subprocess and more, for the few who want it
+
+    return Classifier(store, settings)
 
 
 def _lazy_signer(path: str) -> Callable[[bytes], bytes]:

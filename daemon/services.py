@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ..auth.grants import Grants
 from ..auth.paths import Layout
@@ -16,6 +17,9 @@ from .mcp.mount import Mount
 from .retrieval import Retrieval
 from .settings import Settings
 from .workers import Workers
+
+if TYPE_CHECKING:
+    from .lessons.classifier import Classifier
 
 
 @dataclass(slots=True)
@@ -33,6 +37,8 @@ class Services:
     feed: Feed
     connections: Connections
     buffers: Buffers
+    classifier: Classifier | None
+    """The optional second reader of prompts; None while it is off."""
     mcp: Mount = field(default_factory=Mount)
     stale_code: bool = field(default=False)
     """The code on disk is another version than the one running; looked up by the supervisor."""

@@ -54,6 +54,14 @@ class Settings(BaseModel):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_bytes: Annotated[int, Field(ge=1 << 16, le=1 << 30)] = 5 << 20
     log_files: Annotated[int, Field(ge=1, le=20)] = 3
+    llm: Literal["off", "claude", "codex", "gemini", "kiro", "ollama"] = "off"
+    """Which language model may read prompts a second time, by the user's own command line."""
+    llm_model: Annotated[str, Field(max_length=100)] = ""
+    """A model of that provider; its own default when empty."""
+    llm_url: Annotated[str, Field(max_length=200, pattern="^https?://")] = "http://127.0.0.1:11434"
+    """Where Ollama listens."""
+    llm_calls_per_day: Annotated[int, Field(ge=0, le=10_000)] = 100
+    llm_timeout_s: Annotated[float, Field(gt=0, le=600)] = 60.0
     auto_demote: bool = False
     """Whether rules nobody ever cites are put away, where they were relevant often enough."""
     embedder: Literal["static", "minilm", "onnx", "ollama", "openai", "none"] = "static"

@@ -36,10 +36,18 @@ async def events(call: Call) -> Answer:
     if not _says(seen) and await desk.read(idle):
         return reply(_shape(len(admitted), dispatch.SILENCE))
 
-    def job(tx: Transaction) -> Outcome:
-        return Outcome(200, _shape(len(admitted), dispatch.take(tx, caller, admitted, seen)))
+    fresh: list[Event] = []
 
-    return await write(call, job)
+    def job(tx: Transaction) -> Outcome:
+        told = dispatch.take(tx, caller, admitted, seen)
+        fresh[:] = told.fresh
+        return Outcome(200, _shape(len(admitted), told))
+
+    answer = await write(call, job)
+    if call.services.classifier is not None:
+        for event in fresh:
+            call.services.classifier.offer(caller, event)
+    return answer
 
 
 async def _seen(desk: Desk, event: Event) -> Seen:

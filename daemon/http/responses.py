@@ -201,6 +201,20 @@ class Reembedding(Response):
     result: Literal["begun"]
 
 
+class Llm(Response):
+    """What the language model the user turned on did and cost; tokens are partly estimates."""
+
+    provider: str
+    calls: int
+    calls_today: int
+    tokens_in: int
+    tokens_out: int
+    kept: int
+    skipped: int
+    waiting: int
+    last_error: str | None
+
+
 class Status(Response):
     """The daemon and what it holds, as far as the caller may know."""
 
@@ -223,6 +237,7 @@ class Status(Response):
     vectors: bool
     words: Literal["ok", "rebuilding", "damaged"] = "ok"
     embedding: Embedding
+    llm: Llm | None
     last_error: str | None
     stale_code: bool
 

@@ -39,6 +39,7 @@ async def status(call: Call) -> Answer:
             "vectors": services.store.has_vectors,
             "words": services.retrieval.words(),
             "embedding": services.retrieval.state(),
+            "llm": services.classifier.state() if services.classifier else None,
             "last_error": services.last_error,
             "stale_code": services.stale_code,
         }

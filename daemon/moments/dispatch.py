@@ -63,11 +63,15 @@ MOMENTS: Final[dict[str, Moment]] = {
 
 
 class Told(NamedTuple):
-    """What goes back to the hook: a block for the agent, a refusal, a line for the person."""
+    """What goes back to the hook: a block for the agent, a refusal, a line for the person.
+
+    `fresh` are the events that had not been taken in before.
+    """
 
     context: str | None = None
     deny: tuple[str, str] | None = None
     notice: str | None = None
+    fresh: tuple[Event, ...] = ()
 
 
 SILENCE: Final = Told()
@@ -100,17 +104,18 @@ def take(
     Without `seen` nobody is told anything, and nothing is used up.
     """
     noted = UNSAID
+    fresh: list[Event] = []
     for event in events:
-        noted = _record(tx, caller, event)
-    if seen is None:
-        return SILENCE
-    return _told(tx, caller, events[-1], seen, noted)
+        noted = UNSAID
+        if taken_events.claim(tx, caller.namespace, event.id):
+            fresh.append(event)
+            noted = _record(tx, caller, event)
+    told = SILENCE if seen is None else _told(tx, caller, events[-1], seen, noted)
+    return told._replace(fresh=tuple(fresh))
 
 
 def _record(tx: Transaction, caller: Caller, event: Event) -> Noted:
     record = MOMENTS[event.kind].record
-    if not taken_events.claim(tx, caller.namespace, event.id):
-        return UNSAID
     agent_sessions.touch(
         tx,
         caller.namespace,

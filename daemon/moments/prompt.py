@@ -56,7 +56,7 @@ def record(tx: Transaction, caller: Caller, event: Event) -> Noted:
         return UNSAID
     if asks_again(event.text):
         recording.asked_again(tx, caller, event)
-    kept = [_keep(tx, caller, event, one) for one in capture(event.text)]
+    kept = [keep(tx, caller, event, one) for one in capture(event.text)]
     told = [noted for noted in kept if noted.notice]
     if not told:
         return UNSAID
@@ -80,14 +80,20 @@ def _seen(fitting: Sequence[Hit], present: frozenset[str]) -> Seen:
     return Seen(tuple(map(show, fresh)), HEADING, relevant=tuple(known))
 
 
-def _keep(tx: Transaction, caller: Caller, event: Event, captured: Captured) -> Noted:
-    """Store one sentence word for word; a choice retires the one it replaces."""
+def keep(
+    tx: Transaction, caller: Caller, event: Event, captured: Captured, *, by: str | None = None
+) -> Noted:
+    """Store one sentence word for word; a choice retires the one it replaces.
+
+    `by` names the language model that pointed at it, if one did.
+    """
+    source: dict[str, object] = {"agent": event.host, "session": event.session}
     draft = Draft(
         caller.namespace,
         captured.sentence,
         kind=captured.kind,
         importance=0.7,
-        source={"agent": event.host, "session": event.session},
+        source=source if by is None else source | {"tool": by},
         observed_at=event.at,
         session=event.session,
     )
