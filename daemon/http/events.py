@@ -56,7 +56,9 @@ async def _seen(desk: Desk, event: Event) -> Seen:
         return await dispatch.look(desk, event)
     except RecalldError as error:
         log.warning("nothing was said to an event", extra={"code": error.code})
-        return NOTHING
+    except Exception:  # a mistake in looking must not lose what the user said
+        log.exception("nothing could be said to an event")
+    return NOTHING
 
 
 def _says(seen: Seen | None) -> bool:
