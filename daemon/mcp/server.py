@@ -131,16 +131,9 @@ async def _call_tool(context: Context, params: CallToolRequestParams) -> CallToo
         raise MCPError(INVALID_PARAMS, f"There is no tool {params.name[:60]!r}.")
     call = _call(context)
     try:
-        given = check(tool.arguments, params.arguments)
-        return _result(await tool.run(call, given))
-    except RecalldError as error:
-        return _failed(error)
-    except StorageFault as fault:
-        return _failed(translate(fault))
+        return _result(await tool.run(call, check(tool.arguments, params.arguments)))
     except Exception as error:
-        call.services.last_error = type(error).__name__
-        log.exception("tool failed", extra={"tool": tool.name})
-        return _failed(RecalldError("Something went wrong inside recalld; see its log."))
+        return _failed(_explained(call, error, tool.name))
 
 
 async def _list_resources(_: Context, __: PaginatedRequestParams | None) -> ListResourcesResult:
@@ -190,12 +183,24 @@ async def _get_prompt(context: Context, params: GetPromptRequestParams) -> GetPr
 
 async def _text(context: Context, read: Text, given: Given) -> str:
     """What a resource or prompt says; its errors are the protocol's, as there is no other way."""
+    call = _call(context)
     try:
-        return await read(_call(context), given)
-    except RecalldError as error:
-        raise MCPError(INVALID_PARAMS, error.message) from error
-    except StorageFault as fault:
-        raise MCPError(INTERNAL_ERROR, translate(fault).message) from fault
+        return await read(call, given)
+    except Exception as error:
+        explained = _explained(call, error, context.method)
+        code = INVALID_PARAMS if explained.status < 500 else INTERNAL_ERROR
+        raise MCPError(code, explained.message) from None
+
+
+def _explained(call: Call, error: Exception, name: str) -> RecalldError:
+    """The error as clients may see it: the SDK would show the text of any exception."""
+    if isinstance(error, RecalldError):
+        return error
+    if isinstance(error, StorageFault):
+        return translate(error)
+    call.services.last_error = type(error).__name__
+    log.error("mcp request failed", exc_info=error, extra={"tool": name})
+    return RecalldError("Something went wrong inside recalld; see its log.")
 
 
 def _call(context: Context) -> Call:

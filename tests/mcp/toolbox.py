@@ -27,6 +27,7 @@ def result(client: Http, method: str, params: object = None) -> JsonObject:
     """The result of a request that works."""
     reply = post(client, method, params)
     assert reply.status == 200, reply
+    assert "result" in reply.json, reply
     found: JsonObject = reply.json["result"]
     return found
 
