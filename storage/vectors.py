@@ -7,6 +7,7 @@ searched here, what is stored can still be loaded, and vectors that went stale g
 
 from __future__ import annotations
 
+import json
 from array import array
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
@@ -226,6 +227,18 @@ def pending(
         f"NOT EXISTS (SELECT 1 FROM {space.table}_rowids v WHERE v.rowid = m.rid) "
         "ORDER BY rid DESC LIMIT ?",
         (below, limit),
+    )
+    return [Pending(*row) for row in rows]
+
+
+def lacking(connection: apsw.Connection, space: Space, rids: Sequence[int]) -> list[Pending]:
+    """Those of the rows that exist and have no vector in this space, newest first."""
+    rows = connection.execute(
+        "SELECT rid, ulid, version, ns, content FROM memories m "  # noqa: S608  # our own name
+        "WHERE rid IN (SELECT value FROM json_each(?)) AND "
+        f"NOT EXISTS (SELECT 1 FROM {space.table}_rowids v WHERE v.rowid = m.rid) "
+        "ORDER BY rid DESC",
+        (json.dumps(rids),),
     )
     return [Pending(*row) for row in rows]
 

@@ -1,7 +1,8 @@
 """The thread that gives every stored row its vector: within a moment, and after a restart too.
 
 A row without a vector in the space is pending, whatever happened before: a crash loses no work but
-the batch under way. Vectors are written in small background jobs, so that no store waits for them.
+the batch under way. Vectors are written in small background jobs, and when no rows are coming in
+(see arrivals), so that no store waits for them.
 With a new model all rows are pending in its new space; recall is told once they all have theirs.
 """
 
@@ -20,8 +21,9 @@ from ...storage.engine import Store
 from ...storage.faults import Closed, StorageFault
 from ...storage.reader import Reader
 from ...storage.transaction import Change
-from ...storage.vectors import Space
+from ...storage.vectors import Pending, Space
 from . import standing
+from .arrivals import Arrivals
 from .progress import Progress
 from .protocol import Embedder, VectorsUnavailable
 from .sieve import Sieve
@@ -66,18 +68,20 @@ class Backlog:
         self._wake = threading.Event()
         self._stopping = threading.Event()
         self._anew = False
+        self._arrivals = Arrivals()
+        self._caught_up = False
         self._space: Space | None = None
         self._unsubscribe = store.writer.subscribe(self._changed)
         self._thread = threading.Thread(target=self._run, name="embedding", daemon=True)
 
     def start(self) -> None:
         """Load the embedder and begin, in a thread of its own."""
-        if self._embedder.model == "none":
-            self._progress.state = "off"
-        elif not self._store.has_vectors:
-            self._progress.state = "unavailable"
-        else:
+        off = self._embedder.model == "none"
+        if self._store.has_vectors and not off:
             self._thread.start()
+            return
+        self._unsubscribe()
+        self._progress.state = "off" if off else "unavailable"
 
     def stop(self) -> None:
         """End after the batch under way, without waiting for a provider that does not answer."""
@@ -94,18 +98,19 @@ class Backlog:
 
     def state(self) -> dict[str, object]:
         """For status, see Progress.told."""
-        return self._progress.told(self._sieve.refused(), self._sieve.last_trouble)
+        waiting = self._arrivals.waiting()
+        return self._progress.told(self._sieve.refused(), self._sieve.last_trouble, waiting)
 
     def _changed(self, changes: Sequence[Change]) -> None:
         """On the writer thread, after a commit."""
-        fresh = 0
+        fresh: list[int] = []
         for change in changes:
             if change.op == "upsert" and (change.version == 1 or change.vector_dropped):
-                fresh += 1
+                fresh.append(change.rid)
             if change.op != "embed":
                 self._sieve.forgive(change.rid)
         if fresh:
-            self._progress.pending += fresh
+            self._arrivals.add(fresh)
             self._wake.set()
 
     def _run(self) -> None:
@@ -114,6 +119,7 @@ class Backlog:
         while not self._stopping.is_set():
             # Cleared before looking: a change that comes while we look sets it again.
             self._wake.clear()
+            self._await_pause()
             try:
                 left = self._round(reader)
             except Closed:
@@ -125,10 +131,40 @@ class Backlog:
             pause = min(_LONGEST_PAUSE, 2 * pause) if left else _FIRST_PAUSE
             if left:
                 self._stopping.wait(_LEAST_PAUSE)
-            self._wake.wait(pause if left else _LOOK_AGAIN_SECONDS)
+            if not self._wake.wait(pause if left else _LOOK_AGAIN_SECONDS):
+                self._caught_up = False
+
+    def _await_pause(self) -> None:
+        """Let whoever is storing finish first, within limits; nothing arrives during a start."""
+        while (seconds := self._arrivals.pause()) > 0 and not self._stopping.wait(seconds):
+            pass
 
     def _round(self, reader: Reader) -> bool:
         """Try every pending row once; whether some are left that must be tried again."""
+        arrived = self._arrivals.take()
+        caught_up, self._caught_up = self._caught_up, False
+        if not (caught_up and self._embed_these(reader, arrived)) and self._look_through(reader):
+            return True
+        self._arrivals.done()
+        self._caught_up = True
+        return False
+
+    def _embed_these(self, reader: Reader, rids: Sequence[int] | None) -> bool:
+        """Embed rows known by name; False when the store must be looked through after all."""
+        space = self._space
+        if rids is None or space is None or self._anew:
+            return False
+        while rids and not self._stopping.is_set():
+            some, rids = rids[: self._sieve.size], rids[self._sieve.size :]
+            with reader.until(time.monotonic() + _READ_SECONDS) as connection:
+                rows = vectors.lacking(connection, space, some)
+                self._progress.total = sum(namespaces.sizes(connection).values())
+            if rows and self._put(space, self._sieve.due(rows)) < len(rows):
+                return False
+        return not rids
+
+    def _look_through(self, reader: Reader) -> bool:
+        """Embed whatever lacks its vector; whether some rows are left that must be tried again."""
         if self._space is None:
             self._foresee(reader)
             self._space = self._open(reader, anew=False)
@@ -197,8 +233,12 @@ class Backlog:
             due = self._sieve.due(rows)
             if due:
                 self._progress.working(count - self._sieve.refused())
-                put = partial(vectors.put, space=space, items=self._sieve.made(due))
-                self._store.writer.submit(put, background=True).result()
+                self._put(space, due)
+
+    def _put(self, space: Space, due: Sequence[Pending]) -> int:
+        """Embed the rows and write their vectors; how many could be."""
+        put = partial(vectors.put, space=space, items=self._sieve.made(due))
+        return self._store.writer.submit(put, background=True).result()
 
     def _count(self, reader: Reader, space: Space) -> int:
         with reader.until(time.monotonic() + _READ_SECONDS) as connection:

@@ -23,16 +23,18 @@ class Progress:
         """Rows are being embedded, so many are left."""
         self.state, self.pending = "working", max(0, pending)
 
-    def told(self, refused: int, last_trouble: str | None) -> dict[str, object]:
+    def told(self, refused: int, last_trouble: str | None, waiting: int) -> dict[str, object]:
         """Model, dimension, rows in all, pending and refused ones, state (loading, ready, working,
-        failed, off, unavailable) and the last error; for questions see `questions`.
+        failed, off, unavailable) and the last error; for questions see `questions`. `waiting`
+        rows were stored since they were last counted.
         """
+        pending = max(self.pending, waiting)
         trouble = self._embedder.trouble
         return {
             "model": self._embedder.model,
             "dim": self._embedder.dimension,
-            "pending": self.pending,
-            "total": max(self.total, self.pending),
+            "pending": pending,
+            "total": max(self.total, pending),
             "refused": refused,
             "state": self.state,
             "questions": "ok" if trouble is None else "failing",
