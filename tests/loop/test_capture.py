@@ -106,3 +106,14 @@ def test_choices_of_other_things_stay(agent: Agent) -> None:
     agent.prompt("Always use yarn in packages/legacy.")
     assert len(agent.contents("preference")) == 3
     assert len(agent.contents("correction")) == 1
+
+
+def test_what_was_captured_is_found_by_other_words(agent: Agent) -> None:
+    """Defect 4: one shared word is enough; defect 8: a limit above five has an effect."""
+    agent.prompt("use pnpm not npm in this repo")
+    assert (
+        agent.http.recall("pnpm package manager")[0]["content"] == "use pnpm not npm in this repo"
+    )
+    for number in range(9):
+        agent.http.store(f"package note number {number}")
+    assert len(agent.http.recall("package", limit=8)) == 8
