@@ -22,6 +22,7 @@ class Circuit:
         self._lock = threading.Lock()
         self._pause = 0.0
         self._until = 0.0
+        self._trying = False
         self._trouble: str | None = None
 
     @property
@@ -38,22 +39,22 @@ class Circuit:
             if now < self._until:
                 return False
             self._until = now + max(self._pause, FIRST_PAUSE)
+            self._trying = True
             return True
 
     def succeeded(self) -> None:
         """An answer came in time."""
         with self._lock:
-            self._trouble, self._pause = None, 0.0
+            self._trouble, self._pause, self._trying = None, 0.0, False
 
     def failed(self, trouble: str) -> None:
         """No answer, or a bad one; `trouble` is one sentence."""
         with self._lock:
-            now = self._clock()
             # Several callers may have been let in before the first of them failed: one failure.
-            if self._trouble is None or now + self._pause >= self._until:
+            if self._trouble is None or self._trying:
                 self._pause = min(LONGEST_PAUSE, max(FIRST_PAUSE, 2 * self._pause))
-                self._until = now + self._pause
-            self._trouble = trouble
+                self._until = self._clock() + self._pause
+            self._trouble, self._trying = trouble, False
 
     def may_have_recovered(self) -> None:
         """There is a sign of life: let the next caller try at once."""

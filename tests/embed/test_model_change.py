@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import apsw
@@ -19,10 +20,11 @@ def _settings(provider: Provider, model: str = "fake-a") -> dict[str, object]:
 
 
 def _spaces(data: Path) -> list[tuple[str, int, int]]:
-    """Model, dimension and completeness of every space."""
+    """Model, dimension and completeness of every space, in the order they were made."""
     connection = apsw.Connection(str(data / "memory.db"), flags=apsw.SQLITE_OPEN_READONLY)
     try:
-        found = connection.execute("SELECT model, dim, active FROM spaces ORDER BY id").fetchall()
+        query = "SELECT json_group_array(json_array(model, dim, active) ORDER BY id) FROM spaces"
+        found = json.loads(str(connection.execute(query).get))
     finally:
         connection.close()
     return [(str(model), int(dim), int(active)) for model, dim, active in found]

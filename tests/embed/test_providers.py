@@ -83,9 +83,7 @@ def test_a_failing_provider_costs_meaning_only(
     assert _texts()[7] in contents(answer)
     if mode != "flaky=50":
         assert "vectors_unavailable" in answer["degraded"]
-        told = eventually(
-            lambda: told if (told := household.embedding())["last_error"] else None, within=20
-        )
+        told = household.until(lambda now: now["last_error"])
         assert told["pending"] == ROWS
         assert told["questions"] == "failing"
     provider.become("ok")
@@ -103,9 +101,7 @@ def test_a_provider_that_is_not_there(household: Household, provide: Provide) ->
     answer = ask(http, "service number 7")
     assert _texts()[7] in contents(answer)
     assert answer["degraded"] == ["vectors_unavailable"]
-    told = eventually(
-        lambda: told if (told := household.embedding())["state"] == "failed" else None, within=20
-    )
+    told = household.until(lambda now: now["state"] == "failed")
     assert "cannot be reached" in told["last_error"]
     provide(port=gone.port)
     household.drained()
