@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Literal, cast
+from typing import Literal, cast, get_args
 
 from . import namespaces
 from .errors import InvalidRequest
 
 Action = Literal["read", "write", "administer"]
 """What can be asked of a namespace; administer is forgetting others' rows, import and restore."""
+ACTIONS: tuple[Action, ...] = get_args(Action)
 
 
 class Role(StrEnum):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hmac
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from urllib.parse import unquote
 
 from ...auth.errors import AccessDenied, InvalidRequest, Unauthenticated
-from ...auth.grant import Grant
+from ...auth.grant import ACTIONS, Grant, Role
 from ...auth.grants import Grants
 from ...auth.namespaces import parse
 from ...storage.scope import Scope
@@ -82,6 +82,23 @@ class Access:
         if self.grant is None or not self.grant.allows(namespace, "write"):
             raise AccessDenied("The grant may only read there.")
         return not self.grant.allows(namespace, "administer")
+
+    def rights(self) -> dict[str, str]:
+        """What the grant covers now: namespaces and roles."""
+        return {} if self.grant is None else {**self.grant.namespaces}
+
+    def check_still(self, rights: Mapping[str, str]) -> None:
+        """Refuse a grant that reaches less far than these `rights` of an earlier time.
+
+        Raises:
+            AccessDenied: a namespace is gone from the grant, or its role there is a lesser one.
+        """
+        for name, role in rights.items():
+            for action in ACTIONS:
+                if Role(role).allows(action) and not (
+                    self.grant is not None and self.grant.allows(name, action)
+                ):
+                    raise _not_granted(name)
 
 
 def authenticate(head: Head, need: Need, grants: Grants, secret: str) -> Access | None:

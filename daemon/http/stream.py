@@ -1,4 +1,4 @@
-"""The change feed as server-sent events."""
+"""The change feed as server-sent events, for as long as the token still opens it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from collections.abc import AsyncGenerator
 
 import orjson
 
+from ...auth.errors import RecalldError
 from ...storage.scope import Scope
 from ...storage.transaction import Change
+from .access import Need, authenticate
 from .answers import Answer
 from .call import Call
 from .schemas import StreamQuery
@@ -34,10 +36,11 @@ async def _events(call: Call, reach: Scope) -> AsyncGenerator[bytes]:
                 await asyncio.wait(
                     (waiting, gone), timeout=heartbeat, return_when=asyncio.FIRST_COMPLETED
                 )
+                if gone.done() or not _still_granted(call, reach):
+                    waiting.cancel()
+                    return
                 if not waiting.done():
                     waiting.cancel()
-                    if gone.done():
-                        return
                     yield b": still here\n\n"
                     continue
                 change = waiting.result()
@@ -46,6 +49,19 @@ async def _events(call: Call, reach: Scope) -> AsyncGenerator[bytes]:
                 yield _event(change)
     finally:
         gone.cancel()
+
+
+def _still_granted(call: Call, reach: Scope) -> bool:
+    """Whether the token opens all of this now; revoked, rotated, narrowed or run out it does not.
+
+    Asked before every event and heartbeat, so that nothing is told after the grant's end.
+    """
+    services = call.services
+    try:
+        access = authenticate(call.head, Need.GRANT, services.grants, services.identity.secret)
+        return access is not None and all(name in access.readable() for name in reach)
+    except RecalldError:
+        return False
 
 
 def _event(change: Change) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import orjson
 
@@ -29,9 +29,11 @@ async def write(call: Call, job: Callable[[Transaction], Outcome]) -> Answer:
     """Run the job in a transaction and answer when it is on disk.
 
     With an Idempotency-Key the answer is kept in the same transaction, and a repetition gets it
-    again. Once queued the job runs whether or not anybody still listens.
+    again, as long as the grant reaches as far as it did. Once queued the job runs whether or not
+    anybody still listens.
 
     Raises:
+        AccessDenied: the grant was narrowed since the answer was given.
         Busy: too many writes are waiting; nothing was begun.
         IdempotencyMismatch: the key was used for another request.
     """
@@ -46,9 +48,10 @@ async def write(call: Call, job: Callable[[Transaction], Outcome]) -> Answer:
         by, digest = call.access.by, _digest(call)
         saved = idempotency.replay(tx.connection, by, key, digest)
         if saved is not None:
-            return Answer(saved.status, saved.body)
+            return _again(call, saved)
         answer = _answer(job(tx))
-        idempotency.save(tx, by, key, digest, status=answer.status, body=answer.body)
+        kept = orjson.dumps(call.access.rights()) + b"\n" + answer.body
+        idempotency.save(tx, by, key, digest, status=answer.status, body=kept)
         return answer
 
     # Shielded: cancelling the request at shutdown must not drop a write that has its turn.
@@ -57,6 +60,16 @@ async def write(call: Call, job: Callable[[Transaction], Outcome]) -> Answer:
 
 def _answer(outcome: Outcome) -> Answer:
     return Answer(outcome.status, orjson.dumps(outcome.content))
+
+
+def _again(call: Call, saved: idempotency.Saved) -> Answer:
+    """The answer given before, which may quote any namespace the grant covered then.
+
+    It is kept below a line with the rights of that time (JSON has no line breaks of its own).
+    """
+    rights, _, body = saved.body.partition(b"\n")
+    call.access.check_still(cast("dict[str, str]", orjson.loads(rights)))
+    return Answer(saved.status, body)
 
 
 def _key(call: Call) -> str | None:
@@ -70,6 +83,9 @@ def _key(call: Call) -> str | None:
 
 
 def _digest(call: Call) -> bytes:
-    """What makes two requests the same: method, path and body."""
-    told = f"{call.head.method} {call.head.path}\n".encode("utf-8", "surrogateescape")
-    return hashlib.sha256(told + call.raw).digest()
+    """What makes two requests the same: method, path, query and body, each with its length."""
+    head, digest = call.head, hashlib.sha256()
+    path = head.path.encode("utf-8", "surrogateescape")
+    for part in (head.method.encode("ascii"), path, head.query, call.raw):
+        digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.digest()

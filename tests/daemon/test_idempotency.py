@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import threading
 
+import pytest
+
+from tests.daemon.started import Started
 from tests.harness.http import Http, Reply
 
 
@@ -59,3 +62,33 @@ def test_odd_keys_are_refused(client: Http) -> None:
             "POST", "/v1/memories", {"content": "x"}, headers={"Idempotency-Key": key}
         )
         assert reply.code == "invalid_request"
+
+
+def test_another_query_is_another_request(client: Http) -> None:
+    """The same key for the same path with another query is 409, and nothing is cleared."""
+    client.call("PUT", "/v1/checkpoint", {"remaining": "all of it"})
+    first = "/v1/checkpoint?namespace=user:local"
+    client.call("PUT", "/v1/checkpoint", {"remaining": "mine", "namespace": "user:local"})
+    headers = {"Idempotency-Key": "k5"}
+    assert client.call("DELETE", first, headers=headers).status == 200
+    reply = client.call("DELETE", "/v1/checkpoint", headers=headers)
+    assert (reply.status, reply.code) == (409, "idempotency_mismatch")
+    assert client.get("/v1/checkpoint").json["checkpoint"]["remaining"] == "all of it"
+
+
+@pytest.mark.parametrize("left", [{"org:b": "admin"}, {"org:a": "viewer", "org:b": "admin"}])
+def test_a_narrowed_grant_gets_no_old_answer(served: Started, left: dict[str, str]) -> None:
+    """A key answers only while the grant reaches as far as it did when the answer was given."""
+    granted = served.grant(namespaces={"org:a": "admin", "org:b": "admin"})
+    client = Http(served.port, token=granted["token"])
+    ulid = keyed(client, "k6", {"content": "project heron", "namespace": "org:a"}).json["id"]
+    path, headers = f"/v1/memories/{ulid}", {"Idempotency-Key": "k7"}
+    changed = {"detail": "the heron"}
+    answered = client.call("PATCH", path, changed, headers=headers)
+    assert answered.status == 200
+    served.narrow(granted["id"], left)
+    replayed = client.call("PATCH", path, changed, headers=headers)
+    assert (replayed.status, replayed.code) == (403, "forbidden")
+    assert b"heron" not in replayed.body
+    served.narrow(granted["id"], {"org:a": "admin", "org:b": "admin"})
+    assert client.call("PATCH", path, changed, headers=headers).body == answered.body

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+
+import pytest
 
 from tests.daemon import raw
 from tests.daemon.conftest import Starter
@@ -81,6 +84,37 @@ def test_streams_are_limited(start: Starter, tmp_path: Path) -> None:
     with following(client):
         reply = client.get("/v1/stream")
         assert (reply.status, reply.code) == (429, "busy")
+
+
+ENDED: dict[str, Callable[[Started, str], object]] = {
+    "revoked": lambda daemon, grant: daemon.owner().call("DELETE", f"/v1/grants/{grant}"),
+    "rotated": lambda daemon, grant: daemon.owner().call("POST", f"/v1/grants/{grant}/rotate"),
+    "narrowed": lambda daemon, grant: daemon.narrow(grant, {"org:other": "admin"}),
+}
+
+
+@pytest.mark.parametrize("how", ENDED)
+def test_a_stream_ends_with_its_grant(served: Started, client: Http, how: str) -> None:
+    """After its grant was revoked, rotated or narrowed a stream ends and tells of no change."""
+    home = client.get("/v1/stats").json["namespaces"][0]["namespace"]
+    granted = served.grant(namespaces={home: "viewer"})
+    with following(Http(served.port, token=granted["token"])) as stream:
+        ENDED[how](served, granted["id"])
+        client.store("not for a grant that is gone")
+        rest = b"".join(iter(lambda: stream.recv(4096), b""))
+    assert b"event:" not in rest
+    assert rest.endswith(b"0\r\n\r\n")
+
+
+def test_a_quiet_stream_ends_when_its_grant_runs_out(start: Starter) -> None:
+    """Without any change a stream notices at its next heartbeat that the grant has expired."""
+    daemon = start(heartbeat_s=0.1).ready()
+    soon = datetime.now(UTC) + timedelta(seconds=1)
+    granted = daemon.grant(namespaces={"org:a": "viewer"}, expires_at=soon.isoformat())
+    with following(Http(daemon.port, token=granted["token"])) as stream:
+        stream.settimeout(10)
+        rest = b"".join(iter(lambda: stream.recv(4096), b""))
+    assert rest.endswith(b"0\r\n\r\n")
 
 
 def test_draining_ends_streams(start: Starter, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from pathlib import Path
 
@@ -75,6 +76,17 @@ class Daemon:
         reply = self.owner().post("/v1/grants", fields)
         assert reply.status in {200, 201}, reply
         return reply.json
+
+    def narrow(self, grant: str, namespaces: dict[str, str]) -> None:
+        """Let the grant cover exactly these, as an owner who edits `grants.json` would."""
+        path, edited = self.data / "grants.json", self.data / "grants.edited"
+        document = json.loads(path.read_bytes())
+        for entry in document["grants"]:
+            if entry["id"] == grant:
+                entry["namespaces"] = namespaces
+        edited.touch(0o600)
+        edited.write_text(json.dumps(document))
+        edited.replace(path)
 
     def kill(self) -> int:
         """Kill -9 what is published now and wait until it is gone; returns its pid."""
