@@ -87,12 +87,33 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 def _found(text: str) -> Iterator[_Span]:
     lowered = text.lower()
-    for rank, rule in enumerate(RULES):
-        if any(hint in lowered for hint in rule.hints):
-            for start, end in _matches(rule, text):
-                yield _Span(start, end, rank, rule.kind)
+    for rank in _hinted(lowered):
+        rule = RULES[rank]
+        for start, end in _matches(rule, text):
+            yield _Span(start, end, rank, rule.kind)
     for start, end, kind in assignments.find(text, lowered):
         yield _Span(start, end, len(RULES), kind)
+
+
+@cache
+def _hints() -> list[tuple[str, list[tuple[str, int]]]]:
+    """The hints with the ranks of their rules, by a character they cannot do without, if any."""
+    sorts: dict[str, list[tuple[str, int]]] = {"_": [], "-": [], "": []}
+    for rank, rule in enumerate(RULES):
+        for hint in rule.hints:
+            sorts["_" if "_" in hint else "-" if "-" in hint else ""].append((hint, rank))
+    return list(sorts.items())
+
+
+def _hinted(lowered: str) -> set[int]:
+    """The ranks of the rules that may find something; most texts hold no `_` and few hints."""
+    return {
+        rank
+        for needed, hints in _hints()
+        if needed in lowered
+        for hint, rank in hints
+        if hint in lowered
+    }
 
 
 def _matches(rule: Rule, text: str) -> Iterator[tuple[int, int]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 import apsw
@@ -43,10 +44,16 @@ def put(connection: apsw.Connection, rid: int, ns: int, body: str, ctx: str, met
             rid,
             analyser.index_text(body),
             analyser.index_text(ctx),
-            analyser.index_text(meta),
+            _index_label(meta),
             namespace_word(ns),
         ),
     )
+
+
+@lru_cache(maxsize=128)
+def _index_label(meta: str) -> str:
+    """Rows stored on one day have few different labels."""
+    return analyser.index_text(meta)
 
 
 def index(
@@ -159,13 +166,14 @@ def rebuild(connection: apsw.Connection) -> int:
 
 def _meta(memory: Memory) -> str:
     words = [*memory.tags, memory.actor or "", memory.role or ""]
-    words.append(_spelled(memory.observed_at or memory.created_at))
+    words.append(_spelled((memory.observed_at or memory.created_at)[:10]))
     return " ".join(words)
 
 
-def _spelled(at: str) -> str:
-    """`29 november 2026` for an RFC 3339 time, so that dates are found by how people say them."""
-    year, month, day = at[:4], at[5:7], at[8:10]
+@lru_cache(maxsize=64)
+def _spelled(date: str) -> str:
+    """`29 november 2026` for `2026-11-29`, so that dates are found by how people say them."""
+    year, month, day = date[:4], date[5:7], date[8:10]
     if not (month.isdigit() and 1 <= int(month) <= 12 and day.isdigit()):
         return ""
     return f"{int(day)} {_MONTHS[int(month) - 1]} {year}"

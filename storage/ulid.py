@@ -25,13 +25,13 @@ class UlidSource:
 
     def next(self, unix_ms: int) -> str:
         """A new ULID for this time (milliseconds since 1970)."""
-        fresh = (unix_ms << _RANDOM_BITS) | int.from_bytes(os.urandom(10), "big")
-        if fresh >> _RANDOM_BITS <= self._last >> _RANDOM_BITS:
+        if unix_ms > self._last >> _RANDOM_BITS:
+            self._last = (unix_ms << _RANDOM_BITS) | int.from_bytes(os.urandom(10), "big")
+        else:
             # Same millisecond or an earlier one: step on from the last by a random amount, so
             # that ids stay hard to guess.
-            fresh = self._last + 1 + int.from_bytes(os.urandom(_STEP_BITS // 8), "big")
-        self._last = fresh
-        return encode(fresh)
+            self._last += 1 + int.from_bytes(os.urandom(_STEP_BITS // 8), "big")
+        return encode(self._last)
 
 
 def encode(value: int) -> str:

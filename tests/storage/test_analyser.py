@@ -72,3 +72,9 @@ def test_an_identifier_is_found_by_part_and_whole(name: str) -> None:
     words = analyser.tokens(name)
     assert words[0] == name.lower()
     assert "".join(words[1:]) == name.lower()
+
+
+@given(st.text(st.characters(max_codepoint=127)) | st.text("aB1_-./:\\ '"))
+def test_plain_text_is_read_like_any_other(text: str) -> None:
+    """The short way for ASCII finds the words that the long one finds."""
+    assert analyser.tokens(text) == analyser.tokens(f"{text} \N{SECTION SIGN}")
