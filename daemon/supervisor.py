@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import os
 import time
 
 from ..auth import record
 from ..auth.errors import RecalldError
 from ..storage import idempotency
+from ..storage.faults import Damaged
 from ..storage.timestamps import from_unix_ms
 from .intake.spool import Spool
 from .lessons import upkeep
@@ -50,7 +50,7 @@ class Supervisor:
             await asyncio.sleep(period)
             self._notifier.alive()
             try:
-                self._look()
+                await self._look()
                 await self._tidy()
             except Exception:
                 log.exception("looking after the daemon failed")
@@ -62,17 +62,26 @@ class Supervisor:
         except Exception:
             log.exception("the spool could not be taken in")
 
-    def _look(self) -> None:
+    async def _look(self) -> None:
         services = self._services
         if not self._lock.still_ours():
             services.lifecycle.drain("the lock file was replaced or the data folder removed")
-        elif not os.path.isfile(services.layout.db):
-            services.lifecycle.drain("memory.db was removed")
+        elif (damage := await asyncio.to_thread(self._damage)) is not None:
+            # The store refuses writes from here on; a successor says the same or starts well.
+            services.lifecycle.drain(str(damage))
         elif self._is_idle():
             services.lifecycle.drain("idle")
         else:
             self._republish()
             services.stale_code = services.identity.is_stale()
+
+    def _damage(self) -> Damaged | None:
+        """What is wrong with memory.db on disk; reading it may take its time."""
+        try:
+            self._services.store.check()
+        except Damaged as damage:
+            return damage
+        return None
 
     def _republish(self) -> None:
         """Publish again if somebody deleted or overwrote the record: we hold the lock, not they."""

@@ -50,6 +50,14 @@ class Checkpoints:
         self._truncate()
         self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
 
+    def part(self) -> None:
+        """Empty the WAL into the open file, whose name another file has taken.
+
+        Left behind, the WAL would be applied to that other file at the next start and ruin it.
+        """
+        self._not_before = 0.0
+        self._truncate()
+
     def _committed(self, _connection: apsw.Connection, _name: str, pages: int) -> int:
         self._log_bytes = pages * PAGE_BYTES
         self._pending = True

@@ -46,8 +46,11 @@ def open_reader(path: str, *, vectors: bool) -> apsw.Connection:
     """A connection that can only read.
 
     It is opened read-write all the same: a reader must be able to make the shared WAL index.
+    Closing it leaves the WAL alone: should memory.db have been replaced, this might be the only
+    connection to the new file, and would write the old one's WAL into it.
     """
     connection = _open(path, apsw.SQLITE_OPEN_READWRITE)
+    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     connection.pragma("cache_size", -READER_CACHE_KB)
     connection.wal_autocheckpoint(0)
     if vectors:

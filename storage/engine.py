@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from . import birth, connections, integrity, migrations, place
 from . import vectors as vectors_of_rows
 from .checkpoints import wal_bytes
 from .faults import Damaged, FullDisk, from_sqlite
+from .original import Original
 from .reader import Reader
 from .writer import Writer
 
@@ -23,11 +23,11 @@ class Store:
     `has_vectors` is False when the sqlite-vec extension could not be loaded: everything else works.
     """
 
-    def __init__(self, path: str, writer: Writer, *, has_vectors: bool) -> None:
+    def __init__(self, path: str, writer: Writer, original: Original, *, has_vectors: bool) -> None:
         self.path = path
         self.writer = writer
         self.has_vectors = has_vectors
-        self._inode = _inode(path)
+        self._original = original
         self._readers: list[Reader] = []
         self._lock = threading.Lock()
 
@@ -51,6 +51,7 @@ class Store:
         try:
             birth.ensure(path)
             integrity.probe(path)
+            original = Original(path)
             connection, loaded = connections.open_writer(path, vectors=vectors)
             try:
                 migrations.bring_up_to_date(connection, path)
@@ -65,7 +66,8 @@ class Store:
             raise (fault or Damaged(f"memory.db cannot be used: {error}.")) from error
         except OSError as error:
             raise FullDisk(f"memory.db could not be made: {error}.") from error
-        return cls(path, Writer(connection, sign=signer, clock=clock), has_vectors=loaded)
+        writer = Writer(connection, sign=signer, original=original, clock=clock)
+        return cls(path, writer, original, has_vectors=loaded)
 
     def reader(self) -> Reader:
         """A new reading connection for one thread; the store closes it at the end."""
@@ -77,11 +79,27 @@ class Store:
     def check(self) -> None:
         """Raise Damaged if memory.db was replaced, removed or overwritten under the running store.
 
-        SQLite itself would not notice for as long as it has the pages it needs in memory.
+        SQLite itself would not notice for as long as it has the pages it needs in memory. From
+        then on the writer refuses everything: nothing is acknowledged that nobody will find again.
+        Waits for the writer when the file looks odd.
         """
-        if _inode(self.path) != self._inode:
-            raise Damaged("memory.db was moved or replaced while it was in use.")
-        integrity.header(self.path)
+        try:
+            self._original.check()
+            self._look()
+        except Damaged as damage:
+            self.writer.condemn(damage)
+            raise
+
+    def _look(self) -> None:
+        """Read the header; one that looks damaged is read again while no checkpoint can run.
+
+        A checkpoint writes the first page before the last: a glance in between sees a file that is
+        shorter than its header says. Only the writer checkpoints, so its thread sees no such thing.
+        """
+        try:
+            integrity.header(self.path)
+        except Damaged:
+            self.writer.submit(lambda _: integrity.header(self.path)).result()
 
     def wal_bytes(self) -> int:
         """Size of the WAL file in bytes."""
@@ -94,10 +112,3 @@ class Store:
         for reader in readers:
             reader.close()
         self.writer.close()
-
-
-def _inode(path: str) -> int | None:
-    try:
-        return os.lstat(path).st_ino
-    except FileNotFoundError:
-        return None

@@ -16,6 +16,7 @@ import apsw
 
 from .checkpoints import Checkpoints
 from .faults import Closed, Damaged, StorageFault, from_sqlite, spoils_group
+from .original import Original
 from .timestamps import from_unix_ms
 from .transaction import Change, Transaction
 from .ulid import UlidSource
@@ -95,9 +96,11 @@ class Writer:
         connection: apsw.Connection,
         *,
         sign: Callable[[bytes], bytes],
+        original: Original,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._connection = connection
+        self._original = original
         self._sign = sign
         self._clock = clock
         self._ids = UlidSource()
@@ -153,6 +156,10 @@ class Writer:
         """Why the writer refuses all work: the file was found damaged. None while all is well."""
         return self._damage
 
+    def condemn(self, damage: Damaged) -> None:
+        """Refuse everything from now on, what is queued included; every byte is kept."""
+        self._damage = self._damage or damage
+
     def close(self) -> None:
         """Finish everything queued, empty the WAL into the file, close the connection."""
         with self._wake:
@@ -172,6 +179,8 @@ class Writer:
                 self._commit(members)
             self._look_after(partial(self._checkpoints.consider, idle=not group))
         self._look_after(self._checkpoints.finish)
+        if self._original.is_replaced():
+            self._checkpoints.part()
         self._connection.close()
 
     def _next_group(self) -> list[_Job[object]] | None:
@@ -191,6 +200,7 @@ class Writer:
         try:
             if self._damage is not None:
                 raise self._damage
+            self._original.check()
             try:
                 transaction = self._begin()
                 # Background jobs may make or drop tables, which no count of changed rows shows.
@@ -201,6 +211,8 @@ class Writer:
                 done = self._execute(members, transaction, careful=True)
             members = done
             self._connection.execute("COMMIT")
+            # Replaced meanwhile: what nobody will find again must not be acknowledged.
+            self._original.check()
         except Exception as error:
             self._fail(members, error)
             return
