@@ -2,7 +2,7 @@
 
 In the order of their names, in the namespace their checkout has by its place, and each once: the
 ids are claimed with the effects, and a file goes only after the commit. A file that makes no sense
-is set aside (`.refused`) instead of being tried for ever.
+is set aside (`.refused`) instead of being tried for ever; trouble that may pass is waited out.
 """
 
 from __future__ import annotations
@@ -10,18 +10,19 @@ from __future__ import annotations
 import json
 import logging
 import os
+import time
 from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from typing import Final, NamedTuple, cast
 
 from ...auth.checkout import locate
-from ...auth.errors import RecalldError
+from ...auth.errors import InvalidRequest, NotFound, RecalldError, UnsafePermissions
 from ...auth.grants import Grants
 from ...auth.namespaces import USER
 from ...auth.paths import Layout, read_private
 from ...storage.engine import Store
-from ...storage.faults import Busy, Closed, Damaged, FullDisk
+from ...storage.faults import Invalid, StorageFault
 from ...storage.scope import Scope
 from ...storage.transaction import Transaction
 from ..caller import Caller
@@ -37,7 +38,21 @@ MOST_AT_ONCE: Final = 100
 MOST_BYTES: Final = 262_144
 """Bytes of a file: an event has 32 kB, and ASCII escapes can make several times that of it."""
 PATIENCE_S: Final = 30.0
-_LATER: Final = (FullDisk, Busy, Closed, Damaged)
+HOMELESS_S: Final = 60.0
+"""Between two looks for a checkout that is not there: a drive may be mounted again."""
+MOST_DAYS: Final = 14
+"""A checkout that is gone for so long stays gone; ids of events are known for longer than that."""
+_NONSENSE: Final = (
+    InvalidRequest,
+    UnsafePermissions,
+    ValueError,
+    TypeError,
+    LookupError,
+    RecursionError,
+)
+"""What reading a file comes to when the file itself is to blame."""
+_TROUBLE: Final = (RecalldError, StorageFault, OSError, MemoryError)
+"""What may be otherwise at the next look: a full or failing disk, damage somebody repairs."""
 
 log = logging.getLogger("recalld.spool")
 
@@ -56,28 +71,54 @@ class Spool:
         self._folder = os.path.join(layout.data, "spool")
         self._store = store
         self._grants = grants
+        self._homeless: dict[str, float] = {}
+        """Files whose checkout is not there, and when (monotonic) to look again."""
 
     def take_in(self) -> int:
         """Take in what waits, up to MOST_AT_ONCE files; returns how many are done with."""
         waiting: list[Waiting] = []
         for path in self._paths():
-            try:
-                caller, events = self._read(path)
-            except (RecalldError, OSError, ValueError, TypeError) as error:
-                self._refuse(path, error)
-                continue
-            waiting.append(Waiting(path, self._submit(caller, events)))
+            one = self._begin(path)
+            if one is not None:
+                waiting.append(one)
+            if len(waiting) == MOST_AT_ONCE:
+                break
         return sum(self._settle(one) for one in waiting)
 
     def _paths(self) -> list[str]:
+        """Every file in order, without those whose checkout was looked for a moment ago."""
         try:
             names = sorted(name for name in os.listdir(self._folder) if name.endswith(".json"))
         except FileNotFoundError:
             return []
-        return [os.path.join(self._folder, name) for name in names[:MOST_AT_ONCE]]
+        now = time.monotonic()
+        self._homeless = {path: at for path, at in self._homeless.items() if at > now}
+        paths = [os.path.join(self._folder, name) for name in names]
+        return [path for path in paths if path not in self._homeless]
 
-    def _read(self, path: str) -> tuple[Caller, list[Event]]:
-        """What the file holds. Raises RecalldError, OSError, ValueError or TypeError."""
+    def _begin(self, path: str) -> Waiting | None:
+        """Send a file on its way; None when it was set aside or has to wait."""
+        try:
+            checkout, events = self._read(path)
+        except _NONSENSE as error:
+            self._refuse(path, error)
+            return None
+        except _TROUBLE as error:
+            self._wait(error)
+            return None
+        try:
+            caller = self._caller(checkout)
+            if caller is not None:
+                return Waiting(path, self._submit(caller, events))
+            self._put_off(path)
+        except _TROUBLE as error:
+            self._wait(error)
+        return None
+
+    def _read(self, path: str) -> tuple[str, list[Event]]:
+        """What the file holds: a checkout's root and events. Raises _NONSENSE or _TROUBLE."""
+        if os.lstat(path).st_size > MOST_BYTES:
+            raise ValueError("too long")
         raw = read_private(path, MOST_BYTES)
         if raw is None:
             raise FileNotFoundError(path)
@@ -88,15 +129,34 @@ class Spool:
         if members.get("schema") != SCHEMA or not isinstance(checkout, str):
             raise ValueError("not of schema 1")
         listed = cast("Sequence[object]", members["events"])
-        events = [gate.event(validate(EventRequest, one)) for one in listed]
-        return self._caller(checkout), events
+        return checkout, [gate.event(validate(EventRequest, one)) for one in listed]
 
-    def _caller(self, checkout: str) -> Caller:
-        """On whose behalf: the checkout's newest grant, or the spool itself before the first."""
-        found = locate(checkout)
-        mine = [one.id for one in self._grants.list() if one.checkout == found.root]
-        scope = Scope([found.namespace, USER])
-        return Caller(found.namespace, scope, mine[-1] if mine else "spool")
+    def _caller(self, checkout: str) -> Caller | None:
+        """On whose behalf: the checkout's newest grant, or the spool itself before the first.
+
+        A folder that is gone has the namespace its grant has; None when there is none either.
+        """
+        try:
+            found = locate(checkout)
+            root, namespace = found.root, found.namespace
+        except InvalidRequest:
+            root, namespace = checkout, None
+        mine = [one for one in self._grants.list() if one.checkout == root]
+        if namespace is None:
+            namespace = mine[-1].home() if mine else None
+        if namespace is None:
+            return None
+        return Caller(namespace, Scope([namespace, USER]), mine[-1].id if mine else "spool")
+
+    def _put_off(self, path: str) -> None:
+        """Look again in a while for the checkout of this file, up to MOST_DAYS."""
+        if time.time() - os.lstat(path).st_mtime > MOST_DAYS * 86_400:
+            self._refuse(path, NotFound("The checkout is gone."))
+        else:
+            self._homeless[path] = time.monotonic() + HOMELESS_S
+
+    def _wait(self, error: BaseException) -> None:
+        log.warning("events wait on", extra={"code": type(error).__name__})
 
     def _submit(self, caller: Caller, events: Sequence[Event]) -> Future[None]:
         def job(tx: Transaction) -> None:
@@ -109,8 +169,11 @@ class Spool:
         """Remove the file when its events are on disk."""
         try:
             one.future.result(PATIENCE_S)
-        except (*_LATER, TimeoutError) as fault:
-            log.warning("events wait on", extra={"code": type(fault).__name__})
+        except Invalid as error:
+            self._refuse(one.path, error)
+            return False
+        except (*_TROUBLE, TimeoutError) as error:
+            self._wait(error)
             return False
         except Exception as error:  # a mistake of ours must not be repeated every few seconds
             log.exception("events could not be taken in")

@@ -179,12 +179,11 @@ def test_the_spool_is_taken_in_while_running(
     spooled(data, "01", str(tmp_path), [agent.event("prompt", text="Always use spaces.")])
     (data / "spool" / "00.json").write_text("half a fi")
     os.chmod(data / "spool" / "00.json", 0o600)
-    spooled(data, "02", "/no/such/folder", [agent.event("prompt", text="Always use a hammer.")])
     spooled(data, "03", str(tmp_path), [{"kind": "prompt"}])
     loose = spooled(data, "04", str(tmp_path), [agent.event("prompt", text="Always use a saw.")])
     loose.chmod(0o644)
     eventually(lambda: not list((data / "spool").glob("*.json")))
     assert agent.contents("preference") == ["Always use spaces."]
     assert sorted(path.name for path in (data / "spool").glob("*.refused")) == [
-        "00.refused", "02.refused", "03.refused", "04.refused",
+        "00.refused", "03.refused", "04.refused",
     ]  # fmt: skip
