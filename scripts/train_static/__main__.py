@@ -45,7 +45,7 @@ def _parser() -> argparse.ArgumentParser:
         help="folder with assets (start table, teacher, vocabulary) and data (benchmarks)",
     )
     parser.add_argument(
-        "--minutes", type=float, default=60, help="the time the teacher may take at most"
+        "--minutes", type=float, default=35, help="the time the teacher may take at most"
     )
     parser.add_argument("--table", type=Path, help="evaluate this table, not the one just made")
     return parser
