@@ -145,7 +145,7 @@ class AsyncMemory:
             try:
                 answer = await self._http.request(**attempt.request(record, found))
             except httpx.TransportError as error:
-                attempt.broken(error, record)
+                await anyio.sleep(attempt.broken(error, record))
                 continue
             pause = attempt.judge(answer, record, found)
             if pause is None:

@@ -73,8 +73,8 @@ class Attempt(Generic[T]):
             told["Content-Type"] = "application/json"
         return told
 
-    def broken(self, error: httpx.TransportError, record: Record) -> None:
-        """The connection failed: returns when the call may be sent again, raises when not."""
+    def broken(self, error: httpx.TransportError, record: Record) -> float:
+        """The connection failed: seconds to wait before sending again; raises if that is final."""
         self._anchor.lose(record)
         unsent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
         if self.deadline.over or (isinstance(error, httpx.TimeoutException) and not unsent):
@@ -84,12 +84,14 @@ class Attempt(Generic[T]):
                 hint="Try again, or run: recalld doctor",
             ) from error
         # A connection that was never made carried nothing, so trying again is always safe.
-        if not unsent and not self._retries.after_break():
+        pause = 0.0 if unsent else self._retries.after_break()
+        if pause is None or self.deadline.left() <= pause:
             doubt = "" if self._operation.repeatable else " It may have been carried out."
             raise DaemonUnreachable(
                 f"The connection to the daemon broke during {self._name}.{doubt}",
                 hint="Try again, or run: recalld doctor",
             ) from error
+        return pause
 
     def judge(self, answer: httpx.Response, record: Record, found: Credentials) -> float | None:
         """None for success, or seconds to wait before going round again; raises what is final."""

@@ -104,8 +104,10 @@ class Channel:
             try:
                 answer = self._once(request)
             except Broken as error:
-                if not retries.after_break():
+                again = retries.after_break()
+                if again is None or self.deadline.left() <= again:
                     raise _lost(request) from error
+                time.sleep(again)
                 continue
             if answer.status < 400:
                 return answer

@@ -139,7 +139,7 @@ class Memory:
             try:
                 answer = self._http.request(**attempt.request(record, found))
             except httpx.TransportError as error:
-                attempt.broken(error, record)
+                time.sleep(attempt.broken(error, record))
                 continue
             pause = attempt.judge(answer, record, found)
             if pause is None:

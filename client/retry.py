@@ -1,14 +1,17 @@
 """What may be sent again, and when: one policy for the command line, hooks and both SDK clients.
 
-Sent again: reads and keyed writes once after a broken connection (the daemon recognises the key);
+Sent again: reads and keyed writes after a broken connection (the daemon recognises the key), a
+handful of times with growing pauses, because whatever ended one daemon may end the next as well;
 anything that was answered 503 draining, which means "not executed"; anything answered 429, after
-the time the daemon asked for. Nothing else, ever.
+the time the daemon asked for. Nothing else, ever, and nothing beyond the call's deadline.
 """
 
 from __future__ import annotations
 
 from ..auth.errors import Busy, Draining, RecalldError
 
+_BREAK_PAUSES = (0.0, 0.05, 0.1, 0.2, 0.4)
+"""Seconds before each repetition. A request that ends every daemon ends five more, not all."""
 _BUSY_ROUNDS = 5
 _DRAINING_ROUNDS = 20
 _LONGEST_PAUSE = 2.0
@@ -18,14 +21,15 @@ class Retries:
     """Counts the attempts of one request."""
 
     def __init__(self, *, repeatable: bool) -> None:
-        self._breaks_left = 1 if repeatable else 0
+        self._break_pauses = iter(_BREAK_PAUSES if repeatable else ())
         self._busy_left = _BUSY_ROUNDS
         self._draining_left = _DRAINING_ROUNDS
 
-    def after_break(self) -> bool:
-        """Whether to send again after the connection broke with the outcome unknown."""
-        self._breaks_left -= 1
-        return self._breaks_left >= 0
+    def after_break(self) -> float | None:
+        """Seconds to wait before sending again after the connection broke with the outcome unknown,
+        or None when that is final.
+        """
+        return next(self._break_pauses, None)
 
     def after_refusal(self, error: RecalldError) -> float | None:
         """Seconds to wait before sending again, or None when the answer is final."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import subprocess
 
 _KEPT = frozenset({"HOME", "USER", "LOGNAME", "PATH", "LANG", "TZ", "TMPDIR"})
+_FROM_OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM)
 _FIRST_POLL = 0.02
 _LAST_POLL = 0.5
 _LINE_LIMIT = 65_536
@@ -31,6 +33,17 @@ needs to get that far): whoever ran out of time leaves no process behind that wa
 
 ENOUGH = 0.5
 """Seconds that must be left for starting a process to make sense."""
+
+
+class Killed(Exception):
+    """A signal from outside ended the daemon while it started: the next one may fare better.
+
+    `error` is what to say when there shall be no next one.
+    """
+
+    def __init__(self, error: StartFailed) -> None:
+        super().__init__(error.message)
+        self.error = error
 
 
 def daemon_environment(environ: Mapping[str, str]) -> dict[str, str]:
@@ -56,8 +69,8 @@ def spawn(
 
     `appeared` is asked now and then: a daemon that lost its record publishes again while our
     process waits for the lock, and then there is no reason to wait on. None means: go round again
-    (another daemon owns the folder, or ours is ready and can be looked up). Raises StartFailed, or
-    the error that the new process reported.
+    (another daemon owns the folder, or ours is ready and can be looked up). Raises StartFailed,
+    Killed, or the error that the new process reported.
     """
     ready, told = os.pipe()
     try:
@@ -140,11 +153,13 @@ def _judge(child: subprocess.Popen[bytes], line: bytes, layout: Layout, deadline
         if said.get("ok") is True or text(said, "code") == AlreadyRunning.code:
             return
         raise _reported(said)
-    raise StartFailed(
-        f"The daemon died while it was starting ({_ending(child, deadline)}): "
+    ending = _ending(child, deadline)
+    error = StartFailed(
+        f"The daemon died while it was starting ({ending}): "
         f"{_last_line(layout.log)} Log: {layout.log}.",
         hint="Run: recalld doctor",
     )
+    raise Killed(error) if child.returncode in _FROM_OUTSIDE else error
 
 
 def _reported(said: Document) -> RecalldError:

@@ -18,12 +18,15 @@ from . import lock, service
 from .connect import too_old
 from .deadline import Deadline
 from .discovery import Absent, Live, look, signature
-from .spawn import ENOUGH, spawn
+from .spawn import ENOUGH, Killed, spawn
 from .stopping import ask_to_stop, silent
 from .version import VERSION
 
 _IMPATIENT = 0.5
 """Seconds for a hello while something else (a starting process) is waited for as well."""
+
+_MOST_KILLED = 5
+"""Starts that may end by a signal from outside before that is told as an error."""
 
 _LOOK_AGAIN = 1.0
 """Seconds after which an unchanged record is tried again: its daemon may have been busy."""
@@ -41,6 +44,7 @@ class Starting:
         self._last = Absent("discovery", "no daemon has published itself")
         # A replacement that does not help must not be repeated: that is how restart loops begin.
         self._replaced = False
+        self._killed = 0
 
     def run(self, found: Live | Absent) -> Live:
         """A usable connection; raises DaemonSilent, StartFailed or what the daemon reported."""
@@ -79,7 +83,13 @@ class Starting:
             return self._look()
         if self._deadline.left() < ENOUGH:
             return None
-        live = spawn(self._layout, self._environ, self._deadline, self._appeared)
+        try:
+            live = spawn(self._layout, self._environ, self._deadline, self._appeared)
+        except Killed as killed:
+            self._killed += 1
+            if self._killed > _MOST_KILLED:
+                raise killed.error from killed
+            return None
         return live or self._look()
 
     def _replace(self, live: Live) -> None:
