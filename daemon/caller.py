@@ -11,11 +11,13 @@ class Caller(NamedTuple):
     """A grant's view, or that of a checkout whose events waited in the spool.
 
     `namespace` is where things are kept, `scope` all that may be read, `by` goes into the history.
+    `only_own`: what was written under another name may not be changed.
     """
 
     namespace: str
     scope: Scope
     by: str
+    only_own: bool = True
 
     @property
     def home(self) -> Scope:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from . import history, namespaces, rows
-from .faults import Invalid
+from .faults import ForeignRow, Invalid
 from .memories import Memory, get
 from .scope import Scope
 from .transaction import Change, Transaction
 
 # The kind of verbatim turns: saying the same thing twice is part of a conversation.
 CONVERSATION: Final = "conversation"
+# Tags a row may gather by being stored again; those beyond are not taken over.
+MOST_TAGS: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,23 +55,30 @@ class Stored(NamedTuple):
     namespace: str
 
 
-def insert(tx: Transaction, draft: Draft, *, by: str) -> Stored:
+def insert(tx: Transaction, draft: Draft, *, by: str, only_own: bool = False) -> Stored:
     """Store the draft under the grant `by`, unless the same text is already there.
 
-    A duplicate (same namespace, kind, content and detail, active) only gains evidence. A draft that
-    supersedes another memory of its namespace retires that one in the same transaction.
-    Raises Invalid for empty content, MissingRow when there is nothing to supersede, ValueError or
+    A duplicate (same namespace, kind, content and detail, active) gains evidence and the draft's
+    tags; its importance stays. It is none when it does not hold now or for the time the draft
+    names: then the draft supersedes it. A draft that supersedes another memory of its namespace
+    retires that one in the same transaction.
+    Raises Invalid for empty content, MissingRow when there is nothing to supersede, ForeignRow
+    (`only_own`: what is superseded must have been written under `by`), ValueError or
     TypeError for what cannot be written (half a surrogate pair, an endless number). Every refusal
     comes before the first write, so a batch may go on with its next draft without a savepoint;
     one around each draft would make it several times as slow.
     """
-    old = _replaced(tx, draft)
+    old = _replaced(tx, draft, by if only_own else None)
     digest = rows.content_hash(draft.content, draft.detail)
     ns = namespaces.obtain(tx, draft.namespace)
-    known = None if draft.kind == CONVERSATION else _known(tx, ns, draft.kind, digest)
+    alike = [] if draft.kind == CONVERSATION else _alike(tx, ns, draft.kind, digest)
+    known = next((one for one in alike if _holds(one, draft, tx.now)), None)
     if known is not None:
-        ulid, version = _strengthen(tx, known, draft.evidence)
+        ulid, version = _strengthen(tx, ns, known, draft, by, only_own)
     else:
+        if old is None:
+            old = _outdated(tx, draft, alike, by if only_own else None)
+            draft = draft if old is None else replace(draft, supersedes=old.ulid)
         ulid, version = _add(tx, ns, draft, by), 1
     if old is not None and old.ulid != ulid:
         changes = {"status": "superseded", "superseded_by": ulid}
@@ -78,31 +87,73 @@ def insert(tx: Transaction, draft: Draft, *, by: str) -> Stored:
     return Stored(ulid, "stored" if known is None else "duplicate", version, draft.namespace)
 
 
-def _replaced(tx: Transaction, draft: Draft) -> Memory | None:
-    """Check the draft; the memory it supersedes, if any."""
+def _replaced(tx: Transaction, draft: Draft, owner: str | None) -> Memory | None:
+    """Check the draft; the memory it supersedes, if any, which must be this owner's if named."""
     if not draft.content.strip():
         raise Invalid("A memory needs some text.")
     if draft.supersedes is None:
         return None
-    return get(tx.connection, Scope([draft.namespace]), draft.supersedes)
+    old = get(tx.connection, Scope([draft.namespace]), draft.supersedes)
+    if owner is not None and old.created_by != owner:
+        raise ForeignRow("The memory to replace was written under another grant.")
+    return old
 
 
-def _known(tx: Transaction, ns: int, kind: str, digest: bytes) -> int | None:
-    found = tx.connection.execute(
-        "SELECT rid FROM memories WHERE ns = ? AND content_hash = ? AND kind = ? "
-        "AND status = 'active'",
+class _Alike(NamedTuple):
+    """An active row with the draft's text."""
+
+    rid: int
+    ulid: str
+    valid_from: str | None
+    valid_to: str | None
+    created_by: str
+
+
+def _alike(tx: Transaction, ns: int, kind: str, digest: bytes) -> list[_Alike]:
+    rows_found = tx.connection.execute(
+        "SELECT rid, ulid, valid_from, valid_to, created_by FROM memories "
+        "WHERE ns = ? AND content_hash = ? AND kind = ? AND status = 'active'",
         (ns, digest, kind),
-    ).get
-    return None if found is None else int(found)
+    )
+    return [_Alike._make(row) for row in rows_found]
 
 
-def _strengthen(tx: Transaction, rid: int, evidence: int) -> tuple[str, int]:
-    """Count the repetition. It changes nothing anyone wrote, so it makes no version."""
+def _holds(row: _Alike, draft: Draft, now: str) -> bool:
+    """Whether the row says what the draft says for the same time; without one that means now."""
+    told, stated = (draft.valid_from, draft.valid_to), (row.valid_from, row.valid_to)
+    if told == stated or told != (None, None):
+        return told == stated
+    return (row.valid_from or "") <= now and (row.valid_to is None or row.valid_to > now)
+
+
+def _outdated(
+    tx: Transaction, draft: Draft, alike: list[_Alike], owner: str | None
+) -> Memory | None:
+    """The row with the same text for another time, which the draft replaces; only this owner's."""
+    for one in alike:
+        if owner is None or one.created_by == owner:
+            return get(tx.connection, Scope([draft.namespace]), one.ulid)
+    return None
+
+
+def _strengthen(
+    tx: Transaction, ns: int, known: _Alike, draft: Draft, by: str, only_own: bool
+) -> tuple[str, int]:
+    """Count the repetition, which changes nothing anyone wrote and so makes no version.
+
+    Tags that are new do make one, so another grant's row gets none with `only_own`.
+    """
     row: tuple[str, int] = tx.connection.execute(
         "UPDATE memories SET evidence = evidence + ? WHERE rid = ? RETURNING ulid, version",
-        (evidence, rid),
+        (draft.evidence, known.rid),
     ).get
-    return row
+    if not draft.tags or (only_own and known.created_by != by):
+        return row
+    memory = get(tx.connection, Scope([draft.namespace]), known.ulid)
+    tags = tuple(dict.fromkeys((*memory.tags, *draft.tags)))[: max(MOST_TAGS, len(memory.tags))]
+    if tags == memory.tags:
+        return row
+    return memory.ulid, rows.rewrite(tx, ns, memory, {"tags": tags}, "edit", by=by).version
 
 
 def _add(tx: Transaction, ns: int, draft: Draft, by: str) -> str:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import apsw
 
 from . import memories, namespaces
+from .faults import ForeignRow
 from .scope import Scope, id_list
 from .transaction import Transaction
 
@@ -23,9 +24,23 @@ class HardRule(NamedTuple):
     pattern: str
 
 
-def mark(tx: Transaction, scope: Scope, ulid: str, *, tool: str, pattern: str, by: str) -> HardRule:
-    """Mark a memory of the scope as hard, or change its mark. Raises MissingRow."""
+def mark(
+    tx: Transaction,
+    scope: Scope,
+    ulid: str,
+    *,
+    tool: str,
+    pattern: str,
+    by: str,
+    only_own: bool = False,
+) -> HardRule:
+    """Mark a memory of the scope as hard, or change its mark.
+
+    Raises MissingRow, or ForeignRow (`only_own`: rule and mark must be those of `by`).
+    """
     memory = memories.get(tx.connection, scope, ulid)
+    if only_own:
+        _require_own(tx, scope, ulid, by, memory.created_by)
     tx.connection.execute(
         "INSERT OR REPLACE INTO hard_rules(ns, ulid, tool, pattern, by, at) "
         "VALUES (?, ?, ?, ?, ?, ?)",
@@ -34,13 +49,27 @@ def mark(tx: Transaction, scope: Scope, ulid: str, *, tool: str, pattern: str, b
     return HardRule(ulid, memory.content, tool, pattern)
 
 
-def unmark(tx: Transaction, scope: Scope, ulid: str) -> bool:
-    """Take the mark away; whether there was one."""
+def unmark(tx: Transaction, scope: Scope, ulid: str, *, by: str, only_own: bool = False) -> bool:
+    """Take the mark away; whether there was one.
+
+    Raises MissingRow, or ForeignRow (`only_own`: rule and mark must be those of `by`).
+    """
+    if only_own:
+        _require_own(tx, scope, ulid, by, memories.get(tx.connection, scope, ulid).created_by)
     tx.connection.execute(
         "DELETE FROM hard_rules WHERE ulid = ? AND ns IN (SELECT value FROM json_each(?))",
         (ulid, id_list(tx.connection, scope)),
     )
     return tx.connection.changes() > 0
+
+
+def _require_own(tx: Transaction, scope: Scope, ulid: str, by: str, writer: str) -> None:
+    marker = tx.connection.execute(
+        "SELECT by FROM hard_rules WHERE ulid = ? AND ns IN (SELECT value FROM json_each(?))",
+        (ulid, id_list(tx.connection, scope)),
+    ).get
+    if writer != by or marker not in (None, by):
+        raise ForeignRow("This rule, or its mark, was made under another grant.")
 
 
 def marked(connection: apsw.Connection, scope: Scope) -> list[HardRule]:

@@ -25,7 +25,8 @@ log = logging.getLogger("recalld.events")
 async def events(call: Call) -> Answer:
     """Take events in, each once, in order; with `reply` the last one is answered."""
     request = call.body(EventsRequest)
-    caller = Caller(call.access.writable(), call.access.readable(), call.access.by)
+    home, access = call.access.writable(), call.access
+    caller = Caller(home, access.readable(), access.by, only_own=access.check_write(home))
     admitted = await call.read(lambda reader, _: [gate.event(one) for one in request.events])
     desk = Desk(caller, call.read, call.services.retrieval)
     seen = await _seen(desk, admitted[-1]) if request.reply else None

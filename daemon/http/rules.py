@@ -64,8 +64,9 @@ async def harden(call: Call) -> Answer:
     scope, ulid = call.access.readable(), _id(call)
 
     def job(tx: Transaction) -> Outcome:
-        call.access.check_write(memories.get(tx.connection, scope, ulid).namespace)
-        marked = hard_rules.mark(tx, scope, ulid, tool=request.tool, pattern=request.pattern, by=by)
+        own = call.access.check_write(memories.get(tx.connection, scope, ulid).namespace)
+        tool, pattern = request.tool, request.pattern
+        marked = hard_rules.mark(tx, scope, ulid, tool=tool, pattern=pattern, by=by, only_own=own)
         return Outcome(200, {"id": ulid, "tool": marked.tool, "pattern": marked.pattern})
 
     return await write(call, job)
@@ -73,11 +74,11 @@ async def harden(call: Call) -> Answer:
 
 async def soften(call: Call) -> Answer:
     """Take the mark off a rule; the rule stays."""
-    scope, ulid = call.access.readable(), _id(call)
+    scope, ulid, by = call.access.readable(), _id(call), call.access.by
 
     def job(tx: Transaction) -> Outcome:
-        call.access.check_write(memories.get(tx.connection, scope, ulid).namespace)
-        if not hard_rules.unmark(tx, scope, ulid):
+        own = call.access.check_write(memories.get(tx.connection, scope, ulid).namespace)
+        if not hard_rules.unmark(tx, scope, ulid, by=by, only_own=own):
             raise NotFound("This rule is not marked as hard.")
         return Outcome(200, {"id": ulid, "result": "softened"})
 

@@ -14,6 +14,7 @@ from ..intake.drafts import from_request, from_turns
 from ..intake.flags import flags_of
 from ..rules import preferences
 from . import shapes
+from .access import Access
 from .answers import Answer
 from .bodies import validate
 from .call import Call
@@ -30,10 +31,10 @@ async def store(call: Call) -> Answer:
     request = call.body(StoreRequest)
     draft = from_request(request, call.access.writable(request.namespace))
     flags = await _flags(call, draft)
-    by = call.access.by
+    by, own = call.access.by, call.access.check_write(draft.namespace)
 
     def job(tx: Transaction) -> Outcome:
-        kept = preferences.insert(tx, draft, by=by)
+        kept = preferences.insert(tx, draft, by=by, only_own=own)
         shape = shapes.stored(kept.stored, flags=flags, retired=kept.retired)
         return Outcome(200 if kept.stored.result == "duplicate" else 201, shape)
 
@@ -78,10 +79,10 @@ def _draft(call: Call, item: object) -> Draft | RecalldError:
 def _insert_each(
     tx: Transaction, prepared: Iterable[Draft | RecalldError], call: Call
 ) -> list[dict[str, object]]:
-    return [_insert(tx, one, call.access.by) for one in prepared]
+    return [_insert(tx, one, call.access) for one in prepared]
 
 
-def _insert(tx: Transaction, draft: Draft | RecalldError, by: str) -> dict[str, object]:
+def _insert(tx: Transaction, draft: Draft | RecalldError, access: Access) -> dict[str, object]:
     """Store one item, or tell why not; a full disk ends the whole batch.
 
     A refusal comes before anything of the item was written. Should one not, the batch fails.
@@ -90,7 +91,8 @@ def _insert(tx: Transaction, draft: Draft | RecalldError, by: str) -> dict[str, 
         return shapes.wrong(draft)
     before = tx.connection.total_changes()
     try:
-        kept = preferences.insert(tx, draft, by=by)
+        own = access.check_write(draft.namespace)
+        kept = preferences.insert(tx, draft, by=access.by, only_own=own)
         return shapes.stored(kept.stored, retired=kept.retired)
     except StorageFault as fault:
         if isinstance(fault, FullDisk) or tx.connection.total_changes() != before:

@@ -65,16 +65,19 @@ def doubt(tx: Transaction, namespace: str, session: str, command_class: str, lin
             lessons.change(tx, namespace, lesson, {"confidence": less})
 
 
-def promote(tx: Transaction, namespace: str, lesson: Lesson, *, by: str) -> Lesson:
+def promote(
+    tx: Transaction, namespace: str, lesson: Lesson, *, by: str, only_own: bool = False
+) -> Lesson:
     """Make the lesson a rule, or bring its rule back.
 
-    Raises Conflict for one that does not name the failing thing and the working fix.
+    Raises Conflict for one that does not name the failing thing and the working fix, ForeignRow
+    (`only_own`) when its rule was made under another grant.
     """
     if not (lesson.command_class and lesson.failing and lesson.error and lesson.fix):
         raise Conflict("The lesson does not say what fails and what works; it makes no rule.")
     scope = Scope([namespace])
     if lesson.memory is not None and memories.find(tx.connection, scope, lesson.memory):
-        edits.update(tx, scope, lesson.memory, {"status": "active"}, by=by)
+        edits.update(tx, scope, lesson.memory, {"status": "active"}, by=by, only_own=only_own)
         return lessons.change(tx, namespace, lesson, {"status": "promoted"})
     draft = Draft(
         namespace,

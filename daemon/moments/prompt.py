@@ -97,7 +97,7 @@ def keep(
         observed_at=event.at,
         session=event.session,
     )
-    stored, old = preferences.insert(tx, draft, by=caller.by)
+    stored, old = preferences.insert(tx, draft, by=caller.by, only_own=caller.only_own)
     if stored.result == "duplicate":
         return UNSAID
     said = one_line(captured.sentence, 120)

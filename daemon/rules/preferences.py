@@ -91,9 +91,11 @@ class Kept(NamedTuple):
     retired: Memory | None
 
 
-def insert(tx: Transaction, draft: Draft, *, by: str) -> Kept:
+def insert(tx: Transaction, draft: Draft, *, by: str, only_own: bool) -> Kept:
     """Store the draft; a preference or correction that makes a choice retires the standing one.
 
+    Retiring is a change of the retired row: with `only_own` a standing choice that was written
+    under another grant goes on to stand for the key, and the new one is kept beside it.
     Raises what `drafts.insert` raises.
     """
     chooses = draft.kind in KEYED
@@ -102,7 +104,10 @@ def insert(tx: Transaction, draft: Draft, *, by: str) -> Kept:
         old = memories.find(tx.connection, scope, draft.supersedes)
     else:
         old = retired(tx, draft.namespace, draft.content) if chooses else None
-    stored = drafts.insert(tx, replace(draft, supersedes=old.ulid) if old else draft, by=by)
+        if old is not None and only_own and old.created_by != by:
+            return Kept(drafts.insert(tx, draft, by=by), None)
+    superseding = replace(draft, supersedes=old.ulid) if old else draft
+    stored = drafts.insert(tx, superseding, by=by, only_own=only_own)
     if chooses:
         stand(tx, draft.namespace, draft.content, stored.ulid)
     return Kept(stored, old)

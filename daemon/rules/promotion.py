@@ -22,7 +22,8 @@ UNUSED_DAYS: Final = 7
 def promote(tx: Transaction, scope: Scope, ulid: str, *, by: str, only_own: bool) -> Memory:
     """Make a rule active again, or a rule of a lesson; `ulid` names either.
 
-    Raises MissingRow; Conflict for a memory that is no rule, or a lesson that names no fix.
+    Raises MissingRow, ForeignRow; Conflict for a memory that is no rule, or a lesson that names
+    no fix.
     """
     lesson = lessons.find(tx.connection, scope, ulid)
     if lesson is None:
@@ -37,7 +38,7 @@ def promote(tx: Transaction, scope: Scope, ulid: str, *, by: str, only_own: bool
             lessons.change(tx, memory.namespace, known, {"status": "promoted"})
         return preferences.restore(tx, scope, ulid, by=by, only_own=only_own)
     namespace = home_of_lesson(tx, scope, ulid)
-    made = learning.promote(tx, namespace, lesson, by=by)
+    made = learning.promote(tx, namespace, lesson, by=by, only_own=only_own)
     return memories.get(tx.connection, scope, made.memory or "")
 
 
