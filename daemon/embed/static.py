@@ -56,7 +56,7 @@ class _Table:
 class StaticEmbedder:
     """The 256-dimensional table shipped in `weights/`; see its NOTICE for where it comes from."""
 
-    space = "static-minilm-256-sqrt-22fd2309"
+    space = "static-minilm-256-sqrt-c9ba5440"
     model = "static-minilm-256"
     dimension = 256
     prefix = ""
