@@ -105,6 +105,8 @@ class MethodNotAllowed(InvalidRequest):
 
     code = "method_not_allowed"
     status = 405
+    allowed: tuple[str, ...] = ()
+    """The methods it has, where that is known."""
 
 
 class UnsupportedMediaType(InvalidRequest):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 from typing import cast
 
 from ...auth import namespaces, tokens
 from ...auth.checkout import Checkout, locate
-from ...auth.errors import InvalidRequest, NotFound
+from ...auth.errors import InvalidRequest, NotFound, StorageTrouble
 from .. import access
 from ..channel import Channel
 from ..documents import Document, document, maybe_text, rows, text
@@ -74,12 +75,9 @@ def _anywhere(context: Context, args: argparse.Namespace) -> int:
         )
     told = options.present(namespaces=wishes, label=args.label, expires_at=args.expires)
     granted = access.grant(context.channel, told)
-    if context.json:
-        terminal.say(terminal.as_json(granted))
-    else:
+    if not context.json:
         terminal.notice(f"grant {text(granted, 'id')}; its token is shown this once")
-        terminal.say(terminal.one_line(text(granted, "token")))
-    return 0
+    return _show(context, granted)
 
 
 def _here(context: Context, args: argparse.Namespace) -> int:
@@ -141,22 +139,40 @@ def _row(grant: Document) -> tuple[str, ...]:
 
 def _rotate(context: Context, args: argparse.Namespace) -> int:
     """A new token; where the grant belongs to a checkout that is here, it is put there."""
+    _check_checkout(context.channel, args.id)
     granted = context.own("POST", f"/v1/grants/{quote(args.id)}/rotate")
     root = maybe_text(granted, "checkout")
     if root is None:
-        if context.json:
-            terminal.say(terminal.as_json(granted))
-        else:
-            terminal.say(terminal.one_line(text(granted, "token")))
-        return 0
+        return _show(context, granted)
     try:
         path = tokens.write(root, context.layout.data, text(granted, "token"))
-    except OSError as error:
-        raise NotFound(
-            f"{root} is gone, so its new token was dropped.", hint="Run: recalld grant revoke ID"
-        ) from error
+    except StorageTrouble as error:
+        # The old token is worth nothing by now: dropping the new one would lock the checkout out.
+        terminal.notice(f"{error.message} The new token is shown this once.")
+        _show(context, granted)
+        return error.exit_code
     granted.pop("token", None)
     return _tell(context, {**granted, "token_path": path}, "Rotated")
+
+
+def _check_checkout(channel: Channel, grant_id: str) -> None:
+    """Refuse to rotate a grant whose checkout is gone: its new token would belong nowhere."""
+    for grant in _all(channel):
+        root = maybe_text(grant, "checkout")
+        if text(grant, "id") == grant_id and root is not None and not os.path.isdir(root):
+            raise NotFound(
+                f"{root} is gone; its grant was left as it is.",
+                hint=f"Run: recalld grant revoke {grant_id}",
+            )
+
+
+def _show(context: Context, granted: Document) -> int:
+    """Print a token that is kept nowhere."""
+    if context.json:
+        terminal.say(terminal.as_json(granted))
+    else:
+        terminal.say(terminal.one_line(text(granted, "token")))
+    return 0
 
 
 def _tell(context: Context, granted: Document, deed: str) -> int:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import orjson
 
-from ...auth.errors import RecalldError
+from ...auth.errors import MethodNotAllowed, RecalldError
 
 JSON = b"application/json"
 
@@ -33,4 +33,6 @@ def refusal(error: RecalldError) -> Answer:
         headers.append((b"retry-after", str(-(-error.retry_after_ms // 1000)).encode()))
     if error.status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
+    if isinstance(error, MethodNotAllowed):
+        headers.append((b"allow", ", ".join(error.allowed).encode("ascii")))
     return Answer(error.status, orjson.dumps(error.to_wire()), tuple(headers))

@@ -21,7 +21,14 @@ from ...auth.errors import (
 MAX_HEAD = 16 * 1024
 """Bytes of request line and headers together; ours are below 1 kB."""
 SINGLE = frozenset(
-    {b"host", b"authorization", b"content-length", b"content-type", b"recalld-checkout"}
+    {
+        b"host",
+        b"authorization",
+        b"content-length",
+        b"content-type",
+        b"idempotency-key",
+        b"recalld-checkout",
+    }
 )
 """Headers that may occur once: which of two would count is a matter of taste, so neither does."""
 BROWSER = (b"origin", b"referer", b"sec-fetch-site", b"sec-fetch-dest")

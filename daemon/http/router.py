@@ -32,9 +32,7 @@ class Router:
         methods, values = self._match(path)
         route = methods.get(method)
         if route is None:
-            raise MethodNotAllowed(
-                f"{method} is not possible here.", hint=f"Use {' or '.join(sorted(methods))}."
-            )
+            raise _not_allowed(method, sorted(methods))
         return route, values
 
     def _match(self, path: str) -> tuple[dict[str, Route], dict[str, str]]:
@@ -58,6 +56,12 @@ class Router:
                 return methods
         known.append((template, {}))
         return known[-1][1]
+
+
+def _not_allowed(method: str, methods: Sequence[str]) -> MethodNotAllowed:
+    error = MethodNotAllowed(f"{method} is not possible here.", hint=f"Use {' or '.join(methods)}.")
+    error.allowed = tuple(methods)
+    return error
 
 
 def _fit(template: Sequence[str], parts: Sequence[str]) -> dict[str, str] | None:

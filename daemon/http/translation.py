@@ -25,7 +25,10 @@ TABLE: dict[type[faults.StorageFault], type[errors.RecalldError]] = {
 
 HINTS: dict[type[faults.StorageFault], str] = {
     faults.NewerSchema: "Upgrade recalld, or restore the snapshot made before the upgrade.",
-    faults.Damaged: "Nothing was changed. Run `recalld doctor`, then `recalld restore`.",
+    faults.Damaged: (
+        "Nothing was changed. Run `recalld doctor`; to go back, run `recalld stop` and put a backup"
+        " in its place."
+    ),
     faults.FullDisk: "Free some space; what was stored before is safe.",
     faults.StaleVersion: "Read it again and repeat the change.",
     faults.ForeignRow: "Only an admin of the namespace may change what others stored.",

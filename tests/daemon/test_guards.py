@@ -55,6 +55,8 @@ def test_web_pages_are_refused(served: Started, line: str, method: str) -> None:
         ["Content-Length: 2", "Transfer-Encoding: chunked"],
         ["Content-Type: application/json", "Content-Type: text/plain", "Content-Length: 2"],
         ["Host: evil.example"],
+        ["Idempotency-Key: a", "Idempotency-Key: b"],
+        ["Recalld-Checkout: /a", "Recalld-Checkout: /b"],
         ["Content-Length: 2", "Content-Length: 3"],
         ["Content-Length: -1"],
         ["Content-Length: 99999999999999999999999999"],

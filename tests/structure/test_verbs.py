@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import ast
+import re
+from pathlib import Path
+
 import pytest
 from recalld.client.cli import load, main
 from recalld.client.cli.catalogue import VERBS
+
+from tests.harness.sources import product
+
+TOLD = re.compile(r"(?:`|\b[Rr]un:? )recalld ([a-z]+)(?![a-z'])")
+"""How messages and hints tell somebody to run a verb."""
+TYPED = re.compile(r"(?:`|^(?:\$ )?)recalld ([a-z]+)(?= |$)", re.MULTILINE)
+"""How documents do."""
 
 
 @pytest.mark.parametrize("name", sorted(VERBS))
@@ -24,3 +35,19 @@ def test_the_overview_lists_every_verb(capsys: pytest.CaptureFixture[str]) -> No
     lines = capsys.readouterr().out.splitlines()
     listed = {line.split()[0] for line in lines if line.startswith("  ")}
     assert set(VERBS) <= listed
+
+
+def test_every_command_that_is_told_exists(repository: Path) -> None:
+    """No message, hint or document tells anybody to run a verb there is not."""
+    told = [
+        (source.name, verb)
+        for source in product(repository)
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        for verb in TOLD.findall(node.value)
+    ]
+    for path in repository.glob("*.md"):
+        blocks = path.read_text().split("```")[1::2]
+        told += [(path.name, verb) for block in blocks for verb in TYPED.findall(block)]
+    assert {"doctor", "grant", "stop"} <= {verb for _, verb in told}
+    assert [(name, verb) for name, verb in told if verb not in VERBS] == []

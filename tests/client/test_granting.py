@@ -1,0 +1,56 @@
+"""`recalld grant`: a token is put where it belongs, or shown, but never lost."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from tests.harness.checkouts import Checkouts
+from tests.harness.cli import Cli
+from tests.harness.jsontypes import JsonObject, checked
+
+
+def grant_of(recalld: Cli, checkout: Path) -> JsonObject:
+    """The grant of a checkout, as it is listed."""
+    grants = recalld.json("grant", "list")["grants"]
+    (found,) = [one for one in grants if one["checkout"] == str(checkout)]
+    return checked(found)
+
+
+def test_a_rotated_token_is_put_in_its_checkout(recalld: Cli, checkout: Checkouts) -> None:
+    """After a rotation the checkout works on without a new grant."""
+    here = checkout("one")
+    recalld.ok("store", "before", cwd=here)
+    before = grant_of(recalld, here)
+    recalld.ok("grant", "rotate", before["id"])
+    assert "before" in recalld.ok("list", cwd=here)
+    after = grant_of(recalld, here)
+    assert (after["id"], after["fingerprint"] == before["fingerprint"]) == (before["id"], False)
+
+
+def test_a_grant_whose_checkout_is_gone_is_not_rotated(recalld: Cli, checkout: Checkouts) -> None:
+    """There is nowhere to put a new token, so the old one stays what it is."""
+    here = checkout("one")
+    recalld.ok("store", "before", cwd=here)
+    before = grant_of(recalld, here)
+    shutil.rmtree(here)
+    done = recalld("grant", "rotate", before["id"])
+    assert done.returncode == 66
+    assert f"recalld grant revoke {before['id']}" in done.stderr
+    assert grant_of(recalld, here) == before
+
+
+def test_a_token_that_cannot_be_kept_is_shown(recalld: Cli, checkout: Checkouts) -> None:
+    """When the checkout's folder will not take the new token it is printed: the old one is gone."""
+    here = checkout("one")
+    recalld.ok("store", "before", cwd=here)
+    before = grant_of(recalld, here)
+    shutil.rmtree(here / ".recalld")
+    (here / ".recalld").symlink_to(here)
+    done = recalld("grant", "rotate", before["id"])
+    assert done.returncode == 78
+    assert "shown this once" in done.stderr
+    token = done.stdout.strip()
+    assert token.startswith("rk_")
+    shown = recalld("list", env={"RECALLD_TOKEN": token})
+    assert "before" in shown.stdout, shown.stderr
