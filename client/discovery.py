@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ..auth import hello, record
 from ..auth.errors import (
+    Busy,
     DaemonUnreachable,
     ImposterDetected,
     StorageTrouble,
@@ -82,7 +83,7 @@ def _prove(wire: Wire, found: Record, deadline: Deadline) -> Live | Absent:
     except Broken:
         wire.close()
         return Absent("hello", f"port {found.port} closed the connection without answering", found)
-    except ImposterDetected as error:
+    except (ImposterDetected, Busy) as error:
         wire.close()
         return Absent("hello", error.message, found)
     except DaemonUnreachable:

@@ -10,13 +10,14 @@ import json
 from typing import NamedTuple
 
 from ..auth import hello
-from ..auth.errors import DaemonUnreachable, ImposterDetected
+from ..auth.errors import Busy, DaemonUnreachable, ImposterDetected
 from ..auth.record import API, Record
 from .documents import document, flag, items, text
 from .http1 import Answer, encode_request
 from .version import VERSION
 
 TARGET = "/v1/hello"
+_BUSY = (429, 503)
 
 
 class Hello(NamedTuple):
@@ -39,7 +40,17 @@ def request(record: Record, nonce: str) -> bytes:
 
 
 def judge(record: Record, nonce: str, answer: Answer) -> Hello:
-    """The Hello of who answered; raises ImposterDetected, or DaemonUnreachable for nonsense."""
+    """The Hello of who answered.
+
+    Raises ImposterDetected, DaemonUnreachable for nonsense, and Busy for who is too busy to prove
+    anything: nothing was sent that a stranger could use, and nothing is known about who it is.
+    """
+    if answer.status in _BUSY:
+        raise Busy(
+            f"Port {record.port} of the discovery record is too busy to prove itself.",
+            hint="Try again in a moment.",
+            retry_after_ms=500,
+        )
     try:
         said = document(json.loads(answer.body))
     except (ValueError, RecursionError) as error:

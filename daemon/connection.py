@@ -16,7 +16,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from ..auth.errors import Busy, HeadersTooLarge, MalformedBody, RecalldError, RequestTimeout
-from .connections import Connections
+from .connections import PEER, Connections
 from .http.head import MAX_HEAD
 from .transport import Coalescing
 
@@ -27,7 +27,7 @@ log = logging.getLogger("recalld.connection")
 
 
 class Connection(H11Protocol):
-    """A connection that is counted, may be evicted while idle, and has to send its head in time."""
+    """A connection that is counted, may have to make room, and has to send its head in time."""
 
     def __init__(
         self,
@@ -38,8 +38,10 @@ class Connection(H11Protocol):
         *,
         connections: Connections,
     ) -> None:
-        super().__init__(config, server_state, app_state, _loop)
+        super().__init__(config, server_state, {**app_state, PEER: self}, _loop)
         self._book = connections
+        self._begun = False  # a request is under way
+        self._kept = False  # and has proven its rights
         self._head_timer: asyncio.TimerHandle | None = None
         self._broken = False
         self._evicted = False
@@ -49,7 +51,8 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Count the connection and give its first request a time limit."""
         inner = cast(asyncio.Transport, transport)
-        super().connection_made(Coalescing(inner, self.loop, self._has_unread_input))
+        patience = self._book.write_timeout
+        super().connection_made(Coalescing(inner, self.loop, self._has_unread_input, patience))
         if self._book.admit(self, self.loop.time()):
             self._expect_head()
         else:
@@ -68,16 +71,27 @@ class Connection(H11Protocol):
         """Start a request when its head is complete."""
         super().handle_events()
         if self._is_answering():
-            self._book.busy(self)
+            self._begin()
             self._stop_head_timer()
         elif self._head_timer is None and not self.transport.is_closing():
             self._expect_head()
 
     def on_response_complete(self) -> None:
         """Become idle, unless the next request is here already."""
-        if not self.transport.is_closing():
-            self._book.idle(self, self.loop.time())
+        self._begun = self._kept = False
+        self._renew()
         super().on_response_complete()
+
+    def pause_writing(self) -> None:
+        """Its client does not read: the first to go when there are too many connections."""
+        super().pause_writing()
+        self._rank()
+
+    def resume_writing(self) -> None:
+        """Its client reads again."""
+        super().resume_writing()
+        if self._is_answering():
+            self._rank()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
@@ -85,10 +99,22 @@ class Connection(H11Protocol):
         self._book.forget(self)
         super().connection_lost(exc)
 
+    def keep(self) -> None:
+        """The request under way has proven its rights: it is not evicted, unless it is unread."""
+        self._kept = True
+        self._rank()
+
+    def abort(self) -> None:
+        """Cut the connection off, whatever was still to be sent."""
+        self.transport.abort()
+
     def evict(self) -> None:
-        """Close an idle connection to make room; a client sees a keep-alive that ended."""
+        """End the connection to make room; an idle client sees a keep-alive that ended."""
         self._evicted = True
-        self.transport.close()
+        if self._is_answering() or self._is_lingering() or self._is_unread():
+            self.transport.abort()
+        else:
+            self.transport.close()
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is not HTTP, with the reason the parser gave."""
@@ -100,6 +126,29 @@ class Connection(H11Protocol):
             self._refuse(MalformedBody("This is not a well-formed HTTP/1.1 request."))
 
     # What the callbacks are made of.
+
+    def _begin(self) -> None:
+        if not self._begun:
+            self._begun = True
+            self._renew()
+
+    def _renew(self) -> None:
+        """Spare from now on, unless it does not read: more requests do not make that better."""
+        if self.flow.write_paused:
+            self._book.spare(self, self.loop.time())
+        else:
+            self._book.idle(self, self.loop.time())
+
+    def _rank(self) -> None:
+        """Busy while work for somebody with rights is under way and its answers are read.
+
+        Anyone on the machine can begin a hello and not finish it, or ask and not read: that must
+        not take the places of those who have a token.
+        """
+        if self._kept and not self.flow.write_paused:
+            self._book.busy(self)
+        else:
+            self._book.spare(self, self.loop.time())
 
     def _expect_head(self) -> None:
         self._head_timer = self.loop.call_later(self._book.head_timeout, self._head_is_late)
@@ -140,6 +189,9 @@ class Connection(H11Protocol):
 
     def _is_lingering(self) -> bool:
         return isinstance(self.transport, Coalescing) and self.transport.lingering
+
+    def _is_unread(self) -> bool:
+        return isinstance(self.transport, Coalescing) and self.transport.unsent > 0
 
     def _has_unread_input(self) -> bool:
         if self._evicted:

@@ -1,4 +1,4 @@
-"""All connections together: how many there are, which are idle, and who has to go."""
+"""All connections together: how many there are, which are spare, and who has to go."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ OVERDRAFT = 16
 FRESH = 0.5
 """Seconds a silent connection is spared, while the overdraft lasts: its request may be coming."""
 
+PEER = "recalld.peer"
+"""Key of the connection in the `state` of an ASGI scope."""
+
 SHEDDABLE = (b"POST /v1/recall ", b"POST /v1/search ")
 """Requests that need a worker and are worth nothing without one; all others are parsed first."""
 
@@ -22,21 +25,41 @@ class Evictable(Protocol):
     """A connection, as the book sees it."""
 
     def evict(self) -> None:
-        """Close it while it is idle."""
+        """End it to make room."""
+        ...
+
+
+class Peer(Protocol):
+    """A connection, as the application sees it."""
+
+    def keep(self) -> None:
+        """The request under way has proven its rights and must not be evicted."""
+        ...
+
+    def abort(self) -> None:
+        """Cut it off."""
         ...
 
 
 class Connections:
-    """Every open connection, the idle ones in the order in which they became idle."""
+    """Every open connection, and the spare ones in the order in which they became so.
+
+    Spare is who is idle, who has shown no rights yet, and who does not read its answers.
+    """
 
     def __init__(
-        self, cap: int, head_timeout: float, overloaded: Callable[[], bool] = lambda: False
+        self,
+        cap: int,
+        head_timeout: float,
+        write_timeout: float,
+        overloaded: Callable[[], bool] = lambda: False,
     ) -> None:
         self.cap = cap
         self.head_timeout = head_timeout
+        self.write_timeout = write_timeout
         self._overloaded = overloaded
         self._open: set[Evictable] = set()
-        self._idle: OrderedDict[Evictable, float] = OrderedDict()
+        self._spare: OrderedDict[Evictable, float] = OrderedDict()
 
     @property
     def open(self) -> int:
@@ -52,7 +75,7 @@ class Connections:
         return self.open > self.cap
 
     def is_full(self, now: float) -> bool:
-        """Whether there are too many even without those that have been idle for a while."""
+        """Whether there are too many even without those that have been spare for a while."""
         self._evict(now)
         return self.open > self.cap
 
@@ -63,35 +86,40 @@ class Connections:
         if self.open > self.cap + OVERDRAFT and not self._evict_one():
             self._open.discard(connection)
             return False
-        self._idle[connection] = now
+        self._spare[connection] = now
         return True
 
     def idle(self, connection: Evictable, now: float) -> None:
-        """The connection waits for its next request."""
+        """The connection waits for its next request, from now on."""
         if connection in self._open:
-            self._idle[connection] = now
-            self._idle.move_to_end(connection)
+            self._spare[connection] = now
+            self._spare.move_to_end(connection)
+
+    def spare(self, connection: Evictable, now: float) -> None:
+        """The connection may go, since now or since it first might: trickling buys no time."""
+        if connection in self._open:
+            self._spare.setdefault(connection, now)
 
     def busy(self, connection: Evictable) -> None:
         """The connection has a request being answered and must not be evicted."""
-        self._idle.pop(connection, None)
+        self._spare.pop(connection, None)
 
     def forget(self, connection: Evictable) -> None:
         """The connection is closed."""
         self._open.discard(connection)
-        self._idle.pop(connection, None)
+        self._spare.pop(connection, None)
 
     def _evict(self, now: float) -> None:
-        """Close the longest idle connections until the rest fits; fresh ones are spared."""
-        while self.open > self.cap and self._idle:
-            if now - next(iter(self._idle.values())) < FRESH:
+        """End the longest spare connections until the rest fits; fresh ones are let be."""
+        while self.open > self.cap and self._spare:
+            if now - next(iter(self._spare.values())) < FRESH:
                 return
             self._evict_one()
 
     def _evict_one(self) -> bool:
-        if not self._idle:
+        if not self._spare:
             return False
-        connection, _ = self._idle.popitem(last=False)
+        connection, _ = self._spare.popitem(last=False)
         self._open.discard(connection)
         connection.evict()
         return True

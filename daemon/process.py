@@ -115,7 +115,9 @@ class Process:
             retrieval=Retrieval(store, settings),
             classifier=_classifier(store, settings),
             feed=feed,
-            connections=Connections(cap, settings.head_timeout_s, workers.is_full),
+            connections=Connections(
+                cap, settings.head_timeout_s, settings.write_timeout_s, workers.is_full
+            ),
             buffers=Buffers(settings.max_buffered),
         )
 

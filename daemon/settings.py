@@ -41,6 +41,8 @@ class Settings(BaseModel):
     """Idle connections stay open this long: longer than any client keeps them (httpx: 5 s)."""
     head_timeout_s: Annotated[float, Field(gt=0, le=600)] = 10.0
     body_timeout_s: Annotated[float, Field(gt=0, le=600)] = 30.0
+    write_timeout_s: Annotated[float, Field(gt=0, le=600)] = 10.0
+    """A client that takes nothing of its answer for this long is cut off."""
     max_body: Annotated[int, Field(ge=1024, le=1 << 30)] = 1 << 20
     max_batch_body: Annotated[int, Field(ge=1024, le=1 << 30)] = 16 << 20
     max_buffered: Annotated[int, Field(ge=1 << 20, le=1 << 32)] = 32 << 20

@@ -8,6 +8,8 @@ from typing import Any
 
 LINGER = 1.0
 """Seconds a refused sender gets to read the refusal before the connection is cut."""
+PATIENCE = 10.0
+"""Seconds in which a receiver has to take something of what it is sent, unless settings differ."""
 
 
 class Coalescing(asyncio.Transport):
@@ -18,13 +20,20 @@ class Coalescing(asyncio.Transport):
     """
 
     def __init__(
-        self, inner: asyncio.Transport, loop: asyncio.AbstractEventLoop, unread: Callable[[], bool]
+        self,
+        inner: asyncio.Transport,
+        loop: asyncio.AbstractEventLoop,
+        unread: Callable[[], bool],
+        patience: float = PATIENCE,
     ) -> None:
         super().__init__()
         self._inner = inner
         self._loop = loop
         self._unread = unread
+        self._patience = patience
         self._parts: list[bytes] = []
+        self._written = 0
+        self._watch: asyncio.TimerHandle | None = None
         self.lingering = False
         """Closed for writing; what still arrives is to be thrown away."""
 
@@ -38,8 +47,31 @@ class Coalescing(asyncio.Transport):
 
     def _flush(self) -> None:
         if self._parts and not self._inner.is_closing():
-            self._inner.write(b"".join(self._parts))
+            whole = b"".join(self._parts)
+            self._inner.write(whole)
+            self._written += len(whole)
+            if self._watch is None and self.unsent:
+                self._expect_progress()
         self._parts.clear()
+
+    @property
+    def unsent(self) -> int:
+        """Bytes that wait for the receiver to read what came before."""
+        return self._inner.get_write_buffer_size()
+
+    def _expect_progress(self) -> None:
+        taken = self._written - self.unsent
+        self._watch = self._loop.call_later(self._patience, self._look_after, taken)
+
+    def _look_after(self, taken: int) -> None:
+        """Cut off a receiver that took nothing: a closed transport, too, waits for it for ever."""
+        self._watch = None
+        if not self.unsent:
+            return
+        if self._written - self.unsent == taken:
+            self.abort()
+        else:
+            self._expect_progress()
 
     def close(self) -> None:
         """Send what is left, then close; while input is unread, for writing only at first.
@@ -65,6 +97,9 @@ class Coalescing(asyncio.Transport):
     def abort(self) -> None:
         """Close at once, dropping what was not sent."""
         self._parts.clear()
+        if self._watch is not None:
+            self._watch.cancel()
+            self._watch = None
         self._inner.abort()
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import itertools
 import logging
+from collections.abc import AsyncGenerator
 from urllib.parse import parse_qsl
 
 from pydantic import BaseModel
 from uvicorn._types import ASGIReceiveCallable, ASGISendCallable, HTTPScope, Scope
 
-from ...auth.errors import Draining, InvalidRequest, MalformedBody, RecalldError
+from ...auth.errors import Busy, Draining, InvalidRequest, MalformedBody, RecalldError
 from ...storage.faults import StorageFault
-from ..connections import over_the_cap
+from ..connections import PEER, Peer, over_the_cap
 from ..services import Services
 from .access import Need, authenticate
 from .answers import JSON, Answer, refusal
@@ -26,6 +28,8 @@ from .translation import translate
 
 UNAUTHENTICATED_BODY = 4096
 """Bytes a body may have on routes open to anyone."""
+UNAUTHENTICATED_S = 2.0
+"""Seconds it may take to arrive; our clients send it in one piece with the head."""
 QUERY_FIELDS = 100
 
 log = logging.getLogger("recalld.http")
@@ -46,17 +50,23 @@ class Application:
         if scope["type"] != "http":
             return
         request_id = f"{self._services.identity.instance}-{next(self._numbers):x}"
+        inbox = Inbox(receive, self._services.buffers)
         try:
-            answer = await self._answer(scope, receive, request_id)
+            answer = await self._answer(scope, receive, inbox, request_id)
         except ClientGone:
             return
-        await _send(answer, request_id, scope, send, self._services)
+        finally:
+            inbox.release()
+        last = self._is_last(answer, scope, inbox)
+        await _send(answer, _headers(answer, request_id, last=last), send)
+        if answer.stream is not None:
+            await self._follow(answer.stream, scope, send)
 
     async def _answer(
-        self, scope: HTTPScope, receive: ASGIReceiveCallable, request_id: str
+        self, scope: HTTPScope, receive: ASGIReceiveCallable, inbox: Inbox, request_id: str
     ) -> Answer:
         try:
-            return await self._handle(scope, receive)
+            return await self._handle(scope, receive, inbox)
         except RecalldError as error:
             return self._refuse(error, request_id)
         except StorageFault as fault:
@@ -71,29 +81,29 @@ class Application:
             )
             return refusal(failure)
 
-    async def _handle(self, scope: HTTPScope, receive: ASGIReceiveCallable) -> Answer:
+    async def _handle(self, scope: HTTPScope, receive: ASGIReceiveCallable, inbox: Inbox) -> Answer:
         services = self._services
         head = read_head(scope["method"], scope["path"], scope["query_string"], scope["headers"])
         check_head(head, services.identity.port)
-        busy = over_the_cap(services.connections)
-        if busy is not None:
-            raise busy
         route, path = self._router.find(head.method, head.path)
-        if services.lifecycle.draining and not route.while_draining:
-            raise _draining()
+        busy = over_the_cap(services.connections)
+        if not route.while_draining:
+            # Never hello: who cannot hear that we are busy takes us for somebody else.
+            if busy is not None:
+                raise busy
+            if services.lifecycle.draining:
+                raise _draining()
         access = authenticate(head, route.need, services.grants, services.identity.secret)
+        if access is not None:
+            _peer(scope).keep()
         call = Call(services, head, receive, access, path)
         query = _query(route, head)
-        inbox = Inbox(receive, services.buffers, self._body_limit(route))
-        try:
-            raw = await self._read(route, head, inbox)
-            call.fill(raw, _body(route, raw), query)
-            if route.while_draining or route.streams:
-                return await route.handler(call)
-            with services.lifecycle.work():
-                return await route.handler(call)
-        finally:
-            inbox.release()
+        raw = await self._read(route, head, inbox)
+        call.fill(raw, _body(route, raw), query)
+        if route.while_draining or route.streams:
+            return await route.handler(call)
+        with services.lifecycle.work():
+            return await route.handler(call)
 
     async def _read(self, route: Route, head: Head, inbox: Inbox) -> bytes:
         if not head.has_body:
@@ -101,12 +111,13 @@ class Application:
         if route.body is None:
             raise InvalidRequest("This route takes no body.")
         check_media_type(head)
-        settings = self._services.settings
-        return await inbox.read(head.length, self._services.lifecycle, settings.body_timeout_s)
+        within, limit = self._services.settings.body_timeout_s, self._body_limit(route)
+        if route.need is Need.NOBODY:
+            within, limit = min(within, UNAUTHENTICATED_S), UNAUTHENTICATED_BODY
+        lifecycle = self._services.lifecycle
+        return await inbox.read(head.length, lifecycle, limit=limit, within=within)
 
     def _body_limit(self, route: Route) -> int:
-        if route.need is Need.NOBODY:
-            return UNAUTHENTICATED_BODY
         settings = self._services.settings
         return settings.max_batch_body if route.batch else settings.max_body
 
@@ -115,6 +126,45 @@ class Application:
             self._services.last_error = error.code
             log.warning("request refused", extra={"code": error.code, "request": request_id})
         return refusal(error)
+
+    def _is_last(self, answer: Answer, scope: HTTPScope, inbox: Inbox) -> bool:
+        """Whether the connection is of no more use after this answer.
+
+        Its input was not read, we are leaving, or whoever was told to come back sits in a place
+        that others wait for.
+        """
+        services = self._services
+        crowded = answer.status == Busy.status and services.connections.over()
+        unread = _announces_body(scope) and not inbox.complete
+        return answer.stream is not None or services.lifecycle.draining or crowded or unread
+
+    async def _follow(
+        self, stream: AsyncGenerator[bytes], scope: HTTPScope, send: ASGISendCallable
+    ) -> None:
+        """Send the events; who takes none of them for too long is cut off (slots are few)."""
+        patience = self._services.settings.write_timeout_s
+        try:
+            async with contextlib.aclosing(stream):
+                async for part in stream:
+                    async with asyncio.timeout(patience):
+                        await send({"type": "http.response.body", "body": part, "more_body": True})
+            async with asyncio.timeout(patience):
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+        except TimeoutError:
+            _peer(scope).abort()
+
+
+def _peer(scope: HTTPScope) -> Peer:
+    """The connection a request came on."""
+    found: Peer = scope.get("state", {})[PEER]
+    return found
+
+
+def _announces_body(scope: HTTPScope) -> bool:
+    return any(
+        name == b"transfer-encoding" or (name == b"content-length" and value != b"0")
+        for name, value in scope["headers"]
+    )
 
 
 def _draining() -> Draining:
@@ -152,10 +202,7 @@ def _query(route: Route, head: Head) -> BaseModel | None:
     return validate(route.query, values)
 
 
-async def _send(
-    answer: Answer, request_id: str, scope: HTTPScope, send: ASGISendCallable, services: Services
-) -> None:
-    """Head and body without a pause between them, so that they leave in one piece."""
+def _headers(answer: Answer, request_id: str, *, last: bool) -> list[tuple[bytes, bytes]]:
     streaming = answer.stream is not None
     headers: list[tuple[bytes, bytes]] = [
         (b"content-type", b"text/event-stream" if streaming else JSON),
@@ -165,20 +212,13 @@ async def _send(
     ]
     if not streaming:
         headers.append((b"content-length", str(len(answer.body)).encode("ascii")))
-    if streaming or _must_close(answer, services, scope):
+    if last:
         headers.append((b"connection", b"close"))
+    return headers
+
+
+async def _send(answer: Answer, headers: list[tuple[bytes, bytes]], send: ASGISendCallable) -> None:
+    """Head and body without a pause between them, so that they leave in one piece."""
+    more = answer.stream is not None
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    await send({"type": "http.response.body", "body": answer.body, "more_body": streaming})
-    if answer.stream is not None:
-        async with contextlib.aclosing(answer.stream) as stream:
-            async for part in stream:
-                await send({"type": "http.response.body", "body": part, "more_body": True})
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-
-def _must_close(answer: Answer, services: Services, scope: HTTPScope) -> bool:
-    """Whether the connection is of no more use: its input was not read, or we are leaving."""
-    if services.lifecycle.draining or services.connections.over():
-        return True
-    unread = any(name in (b"content-length", b"transfer-encoding") for name, _ in scope["headers"])
-    return unread and answer.status in (400, 401, 403, 404, 405, 408, 413, 415, 421, 429, 431)
+    await send({"type": "http.response.body", "body": answer.body, "more_body": more})

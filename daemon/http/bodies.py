@@ -35,14 +35,17 @@ class ClientGone(Exception):
 class Inbox:
     """One body on its way in; `held` bytes of the common budget belong to it until `release`."""
 
-    def __init__(self, receive: ASGIReceiveCallable, buffers: Buffers, limit: int) -> None:
+    def __init__(self, receive: ASGIReceiveCallable, buffers: Buffers) -> None:
         self._receive = receive
         self._buffers = buffers
-        self._limit = limit
         self.held = 0
+        self.complete = False
+        """The whole body was read: the next request begins after it."""
 
-    async def read(self, length: int | None, lifecycle: Lifecycle, within: float) -> bytes:
-        """The whole body.
+    async def read(
+        self, length: int | None, lifecycle: Lifecycle, *, limit: int, within: float
+    ) -> bytes:
+        """The whole body of at most `limit` bytes, `length` of which were announced.
 
         Raises:
             PayloadTooLarge: over the limit; what is over it is never kept.
@@ -51,12 +54,11 @@ class Inbox:
             Busy: too many bodies are being read.
             ClientGone: the connection closed.
         """
-        if length is not None:
-            self._hold(length)
+        self._check(length or 0, limit)
         try:
             async with asyncio.timeout(within) as timeout:
                 with lifecycle.reading(timeout):
-                    return await self._collect(announced=length is not None)
+                    return await self._collect(limit)
         except TimeoutError:
             if lifecycle.draining:
                 raise Draining(
@@ -64,7 +66,7 @@ class Inbox:
                 ) from None
             raise RequestTimeout("The body did not arrive in time.") from None
 
-    async def _collect(self, *, announced: bool) -> bytes:
+    async def _collect(self, limit: int) -> bytes:
         parts: list[bytes] = []
         more = True
         while more:
@@ -72,17 +74,18 @@ class Inbox:
             if message["type"] != "http.request":
                 raise ClientGone
             part = message.get("body", b"")
-            if part and not announced:
-                self._hold(len(part))
+            self._check(self.held + len(part), limit)
+            # Only what is here: an announcement would let a few who send nothing hold it all.
+            self._buffers.take(len(part))
+            self.held += len(part)
             parts.append(part)
             more = message.get("more_body", False)
+        self.complete = True
         return b"".join(parts)
 
-    def _hold(self, size: int) -> None:
-        if self.held + size > self._limit:
-            raise PayloadTooLarge(f"The body is larger than {self._limit} bytes.")
-        self._buffers.take(size)
-        self.held += size
+    def _check(self, size: int, limit: int) -> None:
+        if size > limit:
+            raise PayloadTooLarge(f"The body is larger than {limit} bytes.")
 
     def release(self) -> None:
         """Give the budget back."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import select
 from pathlib import Path
 
 import pytest
@@ -110,14 +112,35 @@ def test_large_bodies_share_a_budget(start: Starter, tmp_path: Path) -> None:
     """Bodies being read together may hold so much; the next sender is told to wait."""
     daemon = start(max_buffered=MEBIBYTE).ready()
     client = daemon.client(tmp_path)
-    half = authorized(client, "/v1/memories", "Content-Length: 900000")
-    with raw.connect(daemon.port) as first:
-        first.sendall(half + b"{")
-        reply = eventually(lambda: _busy(raw.send(daemon.port, half)))
+    most = authorized(client, "/v1/memories", "Content-Length: 900000") + b" " * 800_000
+    with raw.connect(daemon.port) as first, raw.connect(daemon.port) as second:
+        for sender in (first, second):
+            sender.sendall(most)
+        refused, _, _ = select.select([first, second], [], [], 10)
+        reply = raw.answer(refused[0])
         assert raw.code(reply) == "busy"
         assert b"retry-after: 1" in reply
     eventually(lambda: client.post("/v1/memories", {"content": "room again"}).status == 201)
 
 
-def _busy(reply: bytes) -> bytes:
-    return reply if raw.status(reply) == 429 else b""
+def test_an_announced_body_takes_no_room(start: Starter, tmp_path: Path) -> None:
+    """Senders that announce the whole budget and send nothing of it are in nobody's way."""
+    daemon = start(max_buffered=MEBIBYTE).ready()
+    client = daemon.client(tmp_path)
+    with contextlib.ExitStack() as held:
+        for _ in range(10):
+            slow = held.enter_context(raw.connect(daemon.port))
+            slow.sendall(authorized(client, "/v1/memories", "Content-Length: 1000000") + b"{")
+        for number in range(5):
+            client.store(f"beside slow senders {number}")
+
+
+def test_a_body_that_was_read_keeps_the_connection(client: Http) -> None:
+    """An error about what a body says leaves the connection usable; an unread body does not."""
+    kept = Http(client.port, token=client.token, keep=True)
+    reply = kept.post("/v1/memories", {"content": 1})
+    assert (reply.status, "connection" in reply.headers) == (400, False)
+    reply = kept.call("DELETE", "/v1/memories/01AAAAAAAAAAAAAAAAAAAAAAAA", {})
+    assert reply.status == 400
+    assert reply.headers["connection"] == "close"
+    kept.close()
