@@ -110,7 +110,7 @@ class NamespaceStats:
 
 @dataclass(frozen=True, slots=True)
 class Embedding:
-    """The state of the vectors: `pending` rows still have none."""
+    """The state of the vectors: `pending` rows still have none (0: only the owner is told)."""
 
     model: str | None
     dim: int | None
@@ -120,7 +120,10 @@ class Embedding:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How the daemon is doing; `fields` is the whole answer."""
+    """How the daemon is doing; `fields` is the whole answer.
+
+    `queue` and `wal_bytes` read as 0 with a grant: only the owner is told.
+    """
 
     pid: int
     port: int

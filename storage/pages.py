@@ -14,6 +14,7 @@ import apsw
 from .faults import Invalid
 from .memories import COLUMNS, Memory, Row, from_row
 from .scope import Scope, identify
+from .ulid import is_ulid
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +50,20 @@ class Counts:
     last_at: str | None
 
 
-# Reading on from (time, row id) instead of counting off rows: the last page costs what the first
-# does, and rows stored meanwhile neither shift nor repeat anything.
+# Reading on from (time, id) instead of counting off rows: the last page costs what the first
+# does, and rows stored meanwhile neither shift nor repeat anything. Not the row id: it counts the
+# rows of the whole store. Rows of one millisecond are sorted, the rest comes along the index.
 _PAGE: Final = (
     f"SELECT {COLUMNS} FROM memories m WHERE m.ns = :ns "  # noqa: S608  # constant columns
-    "AND (m.created_at, m.rid) < (:at, :rid) "
+    "AND m.created_at <= :at AND (m.created_at, m.ulid) < (:at, :ulid) "
     "AND (:since IS NULL OR m.created_at >= :since) AND (:until IS NULL OR m.created_at < :until) "
     "AND (:status IS NULL OR m.status = :status) "
     "AND (:kinds = '[]' OR m.kind IN (SELECT value FROM json_each(:kinds))) "
     "AND (:tags = '[]' OR NOT EXISTS (SELECT 1 FROM json_each(:tags) w WHERE w.value NOT IN "
     "(SELECT value FROM json_each(m.tags)))) "
-    "ORDER BY m.created_at DESC, m.rid DESC LIMIT :limit"
+    "ORDER BY m.created_at DESC, m.ulid DESC LIMIT :limit"
 )
-_END: Final = ("\U0010ffff", (1 << 63) - 1)
+_END: Final = ("\U0010ffff", "")
 
 
 def page(
@@ -106,12 +108,12 @@ def _counts(connection: apsw.Connection, ns: int | None, name: str) -> Counts:
 
 
 def _stream(
-    connection: apsw.Connection, ns: int, wanted: Filter, start: tuple[str, int], limit: int
+    connection: apsw.Connection, ns: int, wanted: Filter, start: tuple[str, str], limit: int
 ) -> list[Row]:
     found: list[Row] = connection.execute(
         _PAGE,
         {
-            "ns": ns, "at": start[0], "rid": start[1], "since": wanted.since,
+            "ns": ns, "at": start[0], "ulid": start[1], "since": wanted.since,
             "until": wanted.until, "status": wanted.status, "limit": limit,
             "kinds": json.dumps(wanted.kinds), "tags": json.dumps(wanted.tags),
         },
@@ -119,22 +121,22 @@ def _stream(
     return found
 
 
-def _position(row: Row) -> tuple[str, int]:
-    return row[12], row[0]
+def _position(row: Row) -> tuple[str, str]:
+    return row[12], row[1]
 
 
 def _encode(row: Row) -> str:
-    at, rid = _position(row)
-    return base64.urlsafe_b64encode(f"{at}|{rid}".encode()).decode().rstrip("=")
+    at, ulid = _position(row)
+    return base64.urlsafe_b64encode(f"{at}|{ulid}".encode()).decode().rstrip("=")
 
 
-def _decode(cursor: str) -> tuple[str, int]:
+def _decode(cursor: str) -> tuple[str, str]:
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
-        at, _, rid = base64.b64decode(padded, altchars=b"-_", validate=True).decode().partition("|")
-        number = int(rid)
+        plain = base64.b64decode(padded, altchars=b"-_", validate=True).decode()
     except (binascii.Error, ValueError) as error:
         raise Invalid("This cursor is not one of ours.") from error
-    if not (at and 0 <= number < 1 << 63):
+    at, _, ulid = plain.partition("|")
+    if not (at and is_ulid(ulid)):
         raise Invalid("This cursor is not one of ours.")
-    return at, number
+    return at, ulid

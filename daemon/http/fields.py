@@ -12,6 +12,8 @@ MAX_CONTENT = 65_536
 MAX_QUERY = 32_768
 """Characters of a query: hooks send whole prompts."""
 MAX_NAME = 200
+EARLIEST, LATEST = 1000, 2999
+"""Years a time may lie in: what is outside is a mistake, or no date at all."""
 
 Kind = Literal[
     "preference",
@@ -50,18 +52,13 @@ def _as_instant(text: str) -> str:
         when = datetime.fromisoformat(text.strip())
         if when.tzinfo is None:
             when = when.replace(tzinfo=UTC)
-        return (
-            when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{when.microsecond // 1000:03d}Z"
-        )
+        # Not strftime: its %Y is `9` in the year 9, and text order would not be time order.
+        utc = when.astimezone(UTC).replace(tzinfo=None)
     except (ValueError, OverflowError):
         raise ValueError("not a point in time, such as 2026-01-31T12:00:00Z") from None
-
-
-def _four_digit_year(text: str) -> str:
-    """Times are compared as text: a year of another width would sort wrongly."""
-    if not text.startswith(("1", "2")) or text[4] != "-":
-        raise ValueError("the year is out of range")
-    return text
+    if not EARLIEST <= utc.year <= LATEST:
+        raise ValueError(f"the year must lie between {EARLIEST} and {LATEST}")
+    return f"{utc.isoformat(timespec='milliseconds')}Z"
 
 
 def _not_blank(text: str) -> str:
@@ -91,7 +88,6 @@ Instant = Annotated[
     str,
     Field(min_length=4, max_length=40, json_schema_extra={"format": "date-time"}),
     AfterValidator(_as_instant),
-    AfterValidator(_four_digit_year),
 ]
 """A time, kept as RFC 3339 UTC with milliseconds, so that text order is time order."""
 Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME), AfterValidator(_not_blank)]

@@ -182,14 +182,14 @@ class Found(Response):
 
 class Embedding(Response):
     """The state of the vectors: of `total` memories `pending` still wait for theirs and `refused`
-    get none. `questions` is `ok` or `failing`.
+    get none, all of which only the owner is told. `questions` is `ok` or `failing`.
     """
 
     model: str | None
     dim: int | None
-    pending: int
-    total: int = 0
-    refused: int = 0
+    pending: int | None
+    total: int | None = 0
+    refused: int | None = 0
     state: str
     questions: str = "ok"
     last_error: str | None = None
@@ -216,7 +216,7 @@ class Llm(Response):
 
 
 class Status(Response):
-    """The daemon and what it holds, as far as the caller may know."""
+    """The daemon and what it holds, as far as the caller may know; null is for the owner only."""
 
     pid: int
     port: int
@@ -229,11 +229,11 @@ class Status(Response):
     managed_by: str
     memories: int
     namespaces: int
-    queue: int
-    recalls: int
-    connections: int
+    queue: int | None
+    recalls: int | None
+    connections: int | None
     streams: int
-    wal_bytes: int
+    wal_bytes: int | None
     vectors: bool
     words: Literal["ok", "rebuilding", "damaged"] = "ok"
     embedding: Embedding

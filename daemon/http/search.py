@@ -47,7 +47,12 @@ class Wanted:
 
 
 class Found(NamedTuple):
-    """One page of matches with their scores, and how many there are (None: more than we count)."""
+    """One page of matches with their scores, and how many there are (None: more than we count).
+
+    A score only tells the place: the best match has 1, the second 1/2, and so on. The full-text
+    index weighs words by how often they occur in the whole store; a weight would tell each caller
+    what others store.
+    """
 
     hits: list[tuple[Memory, float]]
     total: int | None
@@ -64,10 +69,10 @@ def find(connection: apsw.Connection, scope: Scope, wanted: Wanted, deadline: De
         deadline.check()
         block = matches[start : start + BLOCK]
         rows = memories.fetch(connection, scope, [rid for rid, _ in block])
-        for rid, score in block:
+        for rid, _ in block:
             memory = rows.get(rid)
             if memory is not None and memory.status == "active" and wanted.accepts(memory):
                 seen += 1
                 if wanted.offset < seen <= enough:
-                    passed.append((memory, score))
+                    passed.append((memory, 1 / seen))
     return Found(passed, seen if len(matches) < MOST_MATCHES else None)

@@ -12,38 +12,44 @@ from .access import Access
 from .answers import Answer, reply
 from .call import Call
 
+_OWNERS = frozenset({"queue", "recalls", "connections", "wal_bytes"})
+_OWNERS_OF_EMBEDDING = frozenset({"pending", "total", "refused"})
+
 
 async def status(call: Call) -> Answer:
-    """The daemon, and how much it holds of what the caller may see; the owner sees all."""
+    """The daemon, and how much it holds of what the caller may see; the owner sees all.
+
+    What counts the work of everyone together is null for a grant: it would tell one project how
+    much is stored in another.
+    """
     services = call.services
     memories, spaces = await call.read(lambda reader, _: _held(reader, call.access))
-    identity = services.identity
-    return reply(
-        {
-            "pid": os.getpid(),
-            "port": identity.port,
-            "version": identity.version,
-            "api": API,
-            "instance": identity.instance,
-            "phase": services.lifecycle.phase,
-            "started_at": identity.started_at,
-            "uptime_s": round(time.monotonic() - services.lifecycle.started, 3),
-            "managed_by": identity.managed_by,
-            "memories": memories,
-            "namespaces": spaces,
-            "queue": services.store.writer.queue_length(),
-            "recalls": services.workers.admitted,
-            "connections": services.connections.open,
-            "streams": services.feed.streams,
-            "wal_bytes": services.store.wal_bytes(),
-            "vectors": services.store.has_vectors,
-            "words": services.retrieval.words(),
-            "embedding": services.retrieval.state(),
-            "llm": services.classifier.state() if services.classifier else None,
-            "last_error": services.last_error,
-            "stale_code": services.stale_code,
-        }
-    )
+    identity, embedding = services.identity, services.retrieval.state()
+    told: dict[str, object] = {
+        "pid": os.getpid(),
+        "port": identity.port,
+        "version": identity.version,
+        "api": API,
+        "instance": identity.instance,
+        "phase": services.lifecycle.phase,
+        "started_at": identity.started_at,
+        "uptime_s": round(time.monotonic() - services.lifecycle.started, 3),
+        "managed_by": identity.managed_by,
+        "memories": memories,
+        "namespaces": spaces,
+        "queue": services.store.writer.queue_length(),
+        "recalls": services.workers.admitted,
+        "connections": services.connections.open,
+        "streams": services.feed.streams,
+        "wal_bytes": services.store.wal_bytes(),
+        "vectors": services.store.has_vectors,
+        "words": services.retrieval.words(),
+        "embedding": embedding,
+        "llm": services.classifier.state() if services.classifier else None,
+        "last_error": services.last_error,
+        "stale_code": services.stale_code,
+    }
+    return reply(told if call.access.grant is None else _for_a_grant(told, embedding))
 
 
 async def stats(call: Call) -> Answer:
@@ -65,6 +71,14 @@ async def stats(call: Call) -> Answer:
             ]
         }
     )
+
+
+def _for_a_grant(told: dict[str, object], embedding: dict[str, object]) -> dict[str, object]:
+    """The same without what others' rows can be counted by."""
+    seen = embedding | dict.fromkeys(_OWNERS_OF_EMBEDDING)
+    if seen["state"] == "working":
+        seen["state"] = "ready"  # questions are answered all the while
+    return told | dict.fromkeys(_OWNERS) | {"embedding": seen}
 
 
 def _held(reader: Reader, access: Access) -> tuple[int, int]:

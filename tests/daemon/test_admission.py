@@ -97,16 +97,16 @@ def test_the_work_of_gone_clients_is_dropped(start: Starter, tmp_path: Path) -> 
         connection.sendall(request)
     for connection in connections:
         connection.close()
-    eventually(lambda: _recalls(client) <= 1, within=5)
+    eventually(lambda: _recalls(daemon.owner()) <= 1, within=5)
 
 
-def test_a_write_is_finished_although_the_client_left(client: Http) -> None:
+def test_a_write_is_finished_although_the_client_left(served: Started, client: Http) -> None:
     """Once its body has arrived a store happens, whole, whoever still listens."""
     for number in range(50):
         with raw.connect(client.port) as connection:
             connection.sendall(post(client, "/v1/memories", {"content": f"left behind {number}"}))
             connection.shutdown(1)
-    stored = eventually(lambda: _stable_count(client))
+    stored = eventually(lambda: _stable_count(served.owner(), client))
     items = client.get("/v1/memories?limit=200").json["items"]
     assert len(items) == stored
     assert all(item["content"].startswith("left behind") for item in items)
@@ -134,14 +134,14 @@ def _fill(client: Http, number: int) -> None:
         assert reply.status == 200, reply
 
 
-def _recalls(client: Http) -> int:
-    reply = client.get("/v1/status")
+def _recalls(owner: Http) -> int:
+    reply = owner.get("/v1/status")
     return int(reply.json["recalls"]) if reply.status == 200 else 999
 
 
-def _stable_count(client: Http) -> int:
-    first = client.get("/v1/status").json
-    return 0 if first["queue"] else int(first["memories"])
+def _stable_count(owner: Http, client: Http) -> int:
+    waiting = owner.get("/v1/status").json["queue"]
+    return 0 if waiting else int(client.get("/v1/status").json["memories"])
 
 
 def test_refusals_of_recalls_cost_next_to_nothing(start: Starter, tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_while_draining_only_hello_and_health_answer(start: Starter, tmp_path: P
     client = daemon.client(tmp_path)
     owner, port = daemon.owner(), daemon.port
     token = f"Authorization: Bearer {client.token}"
-    _hold(client, 3000)
+    _hold(client, daemon.owner(), 3000)
     slow = post(client, "/v1/search", {"query": "word", "limit": 100})
     with contextlib.ExitStack() as held:
         kept, greeted = (held.enter_context(raw.connect(port)) for _ in range(2))
@@ -92,6 +92,16 @@ def test_a_second_interrupt_hurries_but_cleans_up(start: Starter, data: Path) ->
     assert not (data / "memory.db-wal").exists()
 
 
+def test_a_record_that_cannot_be_removed_holds_nothing_up(start: Starter, data: Path) -> None:
+    """With something in the record's place that no unlink removes, SIGTERM ends in exit 0."""
+    daemon = start(supervise_s=60).ready()
+    daemon.record_path.unlink()
+    daemon.record_path.mkdir()
+    (daemon.record_path / "kept").touch()
+    daemon.signal()
+    assert daemon.exit_code(within=5) == 0
+
+
 def test_a_signal_during_start_ends_it(start: Starter) -> None:
     """SIGTERM before the first answer: it goes, and leaves no record."""
     for _ in range(3):
@@ -126,8 +136,8 @@ def _cling(daemon: Started, client: Http, held: contextlib.ExitStack) -> None:
         half.sendall(b"GET /v1/hea")
 
 
-def _hold(client: Http, number: int) -> None:
+def _hold(client: Http, owner: Http, number: int) -> None:
     for first in range(0, number, 1000):
         items = [{"content": f"word {n}"} for n in range(first, first + 1000)]
         assert client.post("/v1/memories/batch", {"items": items}).status == 200
-    eventually(lambda: client.get("/v1/status").json["queue"] == 0)
+    eventually(lambda: owner.get("/v1/status").json["queue"] == 0)

@@ -15,11 +15,12 @@ from tests.loop.cases import IDLE, MEMORIES, WANTED
 
 
 @pytest.fixture
-def filled(agent: Agent) -> tuple[Agent, list[str]]:
+def filled(served: Started, agent: Agent) -> tuple[Agent, list[str]]:
     """An agent whose project remembers all of MEMORIES, vectors included, and their ids."""
     found = [agent.http.store(text, kind="project-knowledge") for text in MEMORIES]
     agent.start()
-    eventually(lambda: agent.http.get("/v1/status").json["embedding"]["pending"] == 0)
+    owner = served.owner()
+    eventually(lambda: owner.get("/v1/status").json["embedding"]["pending"] == 0)
     return agent.session(), found
 
 
