@@ -94,6 +94,9 @@ class Application:
             if services.lifecycle.draining:
                 raise _draining()
         access = authenticate(head, route.need, services.grants, services.identity.secret)
+        if route.keyed and access is not None:
+            # Before its body is looked at: whoever may change nothing is not told what is wrong.
+            access.writable()
         if access is not None:
             _peer(scope).keep()
         call = Call(services, head, receive, access, path)

@@ -35,7 +35,7 @@ class Route:
     batch: bool = field(default=False)
     """The body may be as large as a batch."""
     keyed: bool = field(default=False)
-    """The route takes an Idempotency-Key."""
+    """The route changes memories: it takes an Idempotency-Key, and the right to write somewhere."""
     while_draining: bool = field(default=False)
     """The route is answered to the very end."""
     streams: bool = field(default=False)

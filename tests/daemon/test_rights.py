@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from recalld.daemon.http.table import ROUTES
 
 from tests.daemon.started import Started
 from tests.harness.http import Http
@@ -152,3 +153,14 @@ def test_an_expired_grant_opens_nothing(served: Started) -> None:
     grant = served.owner().post("/v1/grants", body).json
     reply = Http(served.port, token=grant["token"]).get("/v1/stats")
     assert (reply.status, reply.code) == (401, "unauthenticated")
+
+
+def test_rights_are_judged_before_bodies(served: Started) -> None:
+    """Whoever may change nothing is refused, whatever was sent, on every route that changes."""
+    viewer = holder(served, org_team="viewer")
+    changing = [route for route in ROUTES if route.keyed]
+    assert len(changing) > 10
+    for route in changing:
+        path = route.path.replace("{id}", "01JZ5W3V9Q8Y7X6W5V4T3S2R1Q")
+        reply = viewer.call(route.method, path, {"no": "such field"})
+        assert (reply.status, reply.code) == (403, "forbidden"), (route.method, route.path)
