@@ -24,6 +24,7 @@ SCORE_ALL = 1024
 class Candidates:
     """Parallel arrays, one element a candidate, with the raw signals that fusion scales.
 
+    `pending` are those whose vector is still to come, so that their `similarity` says nothing.
     `session` is the same for turns of one session and unlike for all others; lone rows have a
     negative one of their own. `facts` has the columns of facts.Facts.
     """
@@ -33,6 +34,7 @@ class Candidates:
     session_words: Floats
     next_words: Floats
     similarity: Floats
+    pending: Flags
     session: Longs
     facts: Floats
     named: Flags
@@ -50,7 +52,8 @@ class Candidates:
         shelf = Shelf(0, 0)
         nothing = np.zeros(0, np.float32)
         words = WordScores(nothing, nothing)
-        return gather(shelf, shelf.state, words, nothing, np.zeros(0, np.bool_), None)
+        none = np.zeros(0, np.bool_)
+        return gather(shelf, shelf.state, words, nothing, none, none, None)
 
     @classmethod
     def joined(cls, parts: Sequence[Candidates]) -> Candidates:
@@ -73,10 +76,14 @@ def gather(
     state: State,
     words: WordScores,
     similarity: Floats,
+    pending: Flags,
     wanted: Flags,
     name: str | None,
 ) -> Candidates:
-    """The candidates of one shelf among its `wanted` slots; `name` is the actor asked about."""
+    """The candidates of one shelf among its `wanted` slots; `name` is the actor asked about.
+
+    `pending` slots have no vector yet.
+    """
     slots = choose(shelf, state, words.rows, similarity, wanted)
     c = shelf.columns
     session = c.session[slots].astype(np.int64)
@@ -86,6 +93,7 @@ def gather(
         session_words=words.sessions[slots],
         next_words=_of_neighbour(words.rows, c.after[slots], state.size),
         similarity=similarity[slots],
+        pending=pending[slots],
         session=np.where(session == NOWHERE, -1 - np.arange(len(slots)), session),
         facts=c.facts[slots],
         named=c.actor[slots] == (shelf.actor_code(name) if name else NOWHERE - 1),

@@ -48,7 +48,7 @@ def fuse(
     """The contribution of every signal to every candidate's score, by the signal's name."""
     best = max(_top(found.words), LEAST_MATCH * stats.ideal())
     words, next_words = _scaled(found.words, best), _scaled(found.next_words, best)
-    meaning = _scaled(np.maximum(found.similarity, 0), _top(found.similarity))
+    meaning = _meaning(found, words)
     whole_session = _scaled(found.session_words, _top(found.session_words))
     # A lone row has no session to speak for it: its own evidence takes that place, so that a
     # perfect note and a perfect turn of a perfect session score alike.
@@ -63,6 +63,15 @@ def fuse(
         "session_meaning": weights.session_meaning * own * session_mean(meaning, found.session),
         **_turn_signals(found, query, weights),
     }
+
+
+def _meaning(found: Candidates, words: Floats) -> Floats:
+    """The similarities, scaled; a row whose vector is still to come is taken to mean as much as it
+    says, or anything with a vector would be ahead of what was just stored.
+    """
+    top = _top(found.similarity)
+    meaning = _scaled(np.maximum(found.similarity, 0), top)
+    return np.where(found.pending, words, meaning) if top > 0 else meaning
 
 
 def _scaled(signal: Floats, best: float) -> Floats:

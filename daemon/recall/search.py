@@ -10,12 +10,12 @@ import numpy as np
 
 from ..deadline import Deadline
 from . import dense, lexical
-from .arrays import Flags, Floats
+from .arrays import Floats
 from .candidates import Candidates, gather
 from .filters import Filter
 from .lexical import Statistics
 from .query import Query
-from .shelf import Shelf, State
+from .shelf import Shelf
 from .shelves import Opened
 from .terms import token_ids
 from .unshelved import VECTORS_BEHIND, Asked, Unshelf
@@ -71,16 +71,14 @@ def _on_shelves(
         slots = wanted.slots(shelf, state)
         if question is None:
             similarity = np.zeros(state.size, np.float32)
+            pending = np.zeros(state.size, np.bool_)
         else:
             similarity = dense.similarities(shelf, state, question, deadline.check)
-            behind = behind or _lacks_vectors(shelf, state, slots)
-        parts.append(gather(shelf, state, words, similarity, slots, query.name))
+            pending = shelf.columns.inverse_length[: state.size] == 0
+            behind = behind or bool((slots & pending).any())
+        parts.append(gather(shelf, state, words, similarity, pending, slots, query.name))
     candidates = Candidates.joined(parts) if parts else Candidates.none()
     return Found(candidates, stats, {VECTORS_BEHIND} if behind else set())
-
-
-def _lacks_vectors(shelf: Shelf, state: State, slots: Flags) -> bool:
-    return bool((slots & (shelf.columns.inverse_length[: state.size] == 0)).any())
 
 
 def _together(one: Found, other: Found) -> Found:

@@ -69,15 +69,17 @@ class Unshelf:
         shelf = _bring(connection, scope, dict.fromkeys([*by_words, *near]))
         rids: list[int] = shelf.columns.rid[: shelf.state.size].tolist()
         similarity = np.zeros(len(rids), np.float32)
+        pending = np.zeros(len(rids), np.bool_)
         if question is not None:
             stored = {} if known is None else vectors.get(connection, known, rids)
             similarity = _similarity(stored, rids, question)
-            if len(stored) < len(rids):
+            pending = np.array([rid not in stored for rid in rids], np.bool_)
+            if pending.any():
                 degraded.add(VECTORS_BEHIND)
         scores = np.array([by_words.get(rid, 0.0) for rid in rids], np.float32)
         matches = WordScores(scores, np.zeros(len(rids), np.float32))
         slots = asked.wanted.slots(shelf, shelf.state)
-        found = gather(shelf, shelf.state, matches, similarity, slots, asked.query.name)
+        found = gather(shelf, shelf.state, matches, similarity, pending, slots, asked.query.name)
         return Unshelved(found, statistics, degraded)
 
     def _by_words(
