@@ -149,7 +149,7 @@ def _check_place(record: Record) -> None:
 
 
 def withdraw(layout: Layout, instance: str) -> bool:
-    """Remove the record if it is still this instance's own; whether it was.
+    """Remove the record if it is still this instance's own; whether it was and is gone.
 
     Only the holder of daemon.lock may call it: with the lock held nobody else publishes, so the
     record can't change between look and removal.
@@ -159,6 +159,6 @@ def withdraw(layout: Layout, instance: str) -> bool:
         if data is None or _decode(data).instance != instance:
             return False
         os.unlink(layout.record)
-    except (StaleRecord, StorageTrouble, FileNotFoundError):
-        return False
+    except (StaleRecord, StorageTrouble, OSError):
+        return False  # a folder that became read-only must not keep the daemon from ending
     return True

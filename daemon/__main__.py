@@ -1,5 +1,6 @@
 """`python -P -m recalld.daemon` is the daemon process."""
 
+from .exits import leave
 from .main import main
 
-raise SystemExit(main())
+leave(main())

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
+import threading
 import time
+from typing import NoReturn
 
 from ..auth.paths import write_private
 
@@ -22,3 +25,15 @@ def leave_note(path: str, *, reason: str, version: str) -> None:
         Exception
     ):  # the disk may be full or the folder gone: that is why we end
         write_private(path, json.dumps(note).encode() + b"\n")
+
+
+def leave(code: int) -> NoReturn:
+    """End the process with this code, also when a thread is stuck where nothing can end it.
+
+    Python would wait for it at the exit, with the data folder's lock still held.
+    """
+    main = threading.main_thread()
+    if any(thread is not main and not thread.daemon for thread in threading.enumerate()):
+        logging.shutdown()
+        os._exit(code)
+    raise SystemExit(code)

@@ -9,12 +9,15 @@ was begun is finished.
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from enum import StrEnum
 
 from ..auth.errors import Draining
+
+log = logging.getLogger("recalld.lifecycle")
 
 
 class Phase(StrEnum):
@@ -50,7 +53,7 @@ class Lifecycle:
         return self.phase in (Phase.DRAINING, Phase.STOPPING)
 
     def on_drain(self, callback: Callable[[], None]) -> None:
-        """Call back once, on the loop, when draining begins."""
+        """Call back once, on the loop, when draining begins; in order, whatever another does."""
         self._on_drain.append(callback)
 
     def drain(self, reason: str) -> bool:
@@ -64,7 +67,10 @@ class Lifecycle:
         for timeout in self._readers:
             timeout.reschedule(now)
         for callback in self._on_drain:
-            callback()
+            try:
+                callback()
+            except Exception:
+                log.exception("a step of the way out failed")
         return True
 
     @contextmanager

@@ -13,6 +13,7 @@ import os
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ from ..auth.paths import Layout
 from ..storage.engine import Store
 from .buffers import Buffers
 from .connections import Connections
+from .deadline import Deadline
 from .descriptors import connections_within, raise_limit
 from .feed import Feed
 from .http.app import Application
@@ -35,6 +37,7 @@ from .ready import ReadyPipe
 from .retrieval import Retrieval
 from .services import Services
 from .settings import Settings
+from .side_threads import SideThreads
 from .supervisor import Supervisor
 from .workers import Workers
 
@@ -43,6 +46,8 @@ if TYPE_CHECKING:
 
 LAST_WORDS = 1.0
 """Seconds a reader gets to notice that its work was cancelled."""
+AFTERWARDS = 2.0
+"""Seconds for all that follows the drain: last words, connections, threads; the store is next."""
 
 log = logging.getLogger("recalld")
 
@@ -67,6 +72,7 @@ class Process:
         self._ready = ready
         self._notifier = notifier
         self._hurry = False
+        self._way_down: Deadline | None = None
 
     def run(self) -> str:
         """Live, and return the reason of the end.
@@ -89,14 +95,24 @@ class Process:
             finally:
                 record.withdraw(self._layout, identity.instance)
                 lifecycle.phase = Phase.STOPPING
-                services.workers.cancel_all()
-                services.workers.stop(LAST_WORDS)
-                services.retrieval.stop()
-                if services.classifier is not None:
-                    services.classifier.stop()
+                self._stop(services)
         finally:
             store.close()
         return lifecycle.reason
+
+    def _time_left(self) -> float:
+        """Seconds until everything but the store has ended or is left behind."""
+        if self._way_down is None:
+            self._way_down = Deadline.after(self._settings.drain_s + AFTERWARDS)
+        return self._way_down.remaining()
+
+    def _stop(self, services: Services) -> None:
+        """End the threads side by side: a provider that hangs must not cost the readers' time."""
+        services.workers.cancel_all()
+        background = threading.Thread(target=_stop_background, args=(services,), daemon=True)
+        background.start()
+        services.workers.stop(self._time_left())
+        background.join(max(self._time_left(), LAST_WORDS / 4))
 
     def _wire(self, store: Store, lifecycle: Lifecycle, identity: Identity) -> Services:
         settings = self._settings
@@ -129,25 +145,32 @@ class Process:
             on_signal=lambda number: self._on_signal(services, number),
         )
         loop = asyncio.get_running_loop()
+        loop.set_default_executor(SideThreads(self._time_left))
         services.feed.attach(loop)
         tasks: list[asyncio.Task[None]] = []
-
-        def begin_drain() -> None:
-            record.withdraw(self._layout, services.identity.instance)
-            self._notifier.stopping(services.lifecycle.reason)
-            log.info("draining", extra={"reason": services.lifecycle.reason})
-            services.feed.close()
-            tasks.append(loop.create_task(self._finish(services, server)))
-
-        services.lifecycle.on_drain(begin_drain)
+        lifecycle = services.lifecycle
+        # The end first: whatever goes wrong on the way, it comes.
+        lifecycle.on_drain(lambda: tasks.append(loop.create_task(self._finish(services, server))))
+        lifecycle.on_drain(lambda: self._withdraw(services))
+        lifecycle.on_drain(services.feed.close)
+        lifecycle.on_drain(lambda: self._tell_stopping(lifecycle.reason))
         supervisor = Supervisor(services, self._lock, self._notifier)
         tasks.append(loop.create_task(supervisor.watch()))
         await server.serve(sockets=[listening])
         for task in tasks:
             task.cancel()
 
+    def _withdraw(self, services: Services) -> None:
+        record.withdraw(self._layout, services.identity.instance)
+
+    def _tell_stopping(self, reason: str) -> None:
+        self._notifier.stopping(reason)
+        log.info("draining", extra={"reason": reason})
+
     async def _announce(self, services: Services) -> None:
         """Publish, then say so: whoever reads the record finds us answering."""
+        if services.lifecycle.draining:  # a signal came first; nothing was published yet
+            return
         record.publish(self._layout, services.identity.record())
         services.lifecycle.phase = Phase.READY
         self._ready.succeeded(services.identity.instance)
@@ -173,12 +196,19 @@ class Process:
 
     async def _finish(self, services: Services, server: Server) -> None:
         """Let what was begun end, for a while; then cancel reads and close everything."""
+        self._time_left()  # the clock runs from here
         limit = 0.0 if self._hurry else self._settings.drain_s
         if not await services.lifecycle.settled(limit):
             log.warning("cancelling work", extra={"requests": services.lifecycle.in_flight})
             services.workers.cancel_all()
             await services.lifecycle.settled(LAST_WORDS)
         server.end()
+
+
+def _stop_background(services: Services) -> None:
+    services.retrieval.stop()
+    if services.classifier is not None:
+        services.classifier.stop()
 
 
 def _classifier(store: Store, settings: Settings) -> Classifier | None:

@@ -11,6 +11,7 @@ import contextlib
 import logging
 import queue
 import threading
+import time
 from collections.abc import Callable, Coroutine
 from typing import Generic, Protocol, TypeVar
 
@@ -146,11 +147,12 @@ class Workers:
             deadline.cancel()
 
     def stop(self, limit: float) -> None:
-        """End the threads, waiting up to `limit` seconds for each; the store closes the readers."""
+        """End the threads, waiting up to `limit` seconds for all; the store closes the readers."""
         for _ in self._threads:
             self._queue.put(None)
+        until = time.monotonic() + limit
         for thread in self._threads:
-            thread.join(limit)
+            thread.join(max(0.0, until - time.monotonic()))
 
     def _work(self) -> None:
         reader: Reader | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable
@@ -109,6 +110,9 @@ class Store:
         """Finish queued writes, close readers, empty the WAL. Their threads must be done by now."""
         with self._lock:
             readers, self._readers = self._readers, []
-        for reader in readers:
-            reader.close()
-        self.writer.close()
+        try:
+            for reader in readers:
+                with contextlib.suppress(apsw.Error):  # a thread that would not end is still in it
+                    reader.close()
+        finally:
+            self.writer.close()

@@ -137,6 +137,19 @@ def test_only_its_own_record_is_withdrawn(place: Layout) -> None:
     assert records.read(place) is None
 
 
+def test_a_record_that_cannot_be_removed_is_left(
+    place: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run folder that became read-only does not stop the way out either."""
+    records.publish(place, a_record("mine"))
+
+    def refuse(path: str) -> None:
+        raise PermissionError(path)
+
+    monkeypatch.setattr(records.os, "unlink", refuse)
+    assert not records.withdraw(place, "mine")
+
+
 def test_a_damaged_record_is_not_withdrawn(place: Layout) -> None:
     """What can't be read as ours is left alone and does not stop the way out."""
     Path(place.record).write_text("{")

@@ -92,16 +92,6 @@ def test_a_second_interrupt_hurries_but_cleans_up(start: Starter, data: Path) ->
     assert not (data / "memory.db-wal").exists()
 
 
-def test_a_record_that_cannot_be_removed_holds_nothing_up(start: Starter, data: Path) -> None:
-    """With something in the record's place that no unlink removes, SIGTERM ends in exit 0."""
-    daemon = start(supervise_s=60).ready()
-    daemon.record_path.unlink()
-    daemon.record_path.mkdir()
-    (daemon.record_path / "kept").touch()
-    daemon.signal()
-    assert daemon.exit_code(within=5) == 0
-
-
 def test_a_signal_during_start_ends_it(start: Starter) -> None:
     """SIGTERM before the first answer: it goes, and leaves no record."""
     for _ in range(3):

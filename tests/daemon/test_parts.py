@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +19,7 @@ from recalld.daemon.environment import scrub
 from recalld.daemon.lifecycle import Lifecycle, Phase
 from recalld.daemon.logs import Collapse, JsonLines
 from recalld.daemon.settings import Settings, load, unknown_variables
+from recalld.daemon.side_threads import SideThreads
 from recalld.daemon.workers import Workers
 from recalld.storage.engine import Store
 from recalld.storage.reader import Reader
@@ -52,6 +56,24 @@ def test_draining_refuses_new_work_and_waits_for_old() -> None:
                 pass
         assert await lifecycle.settled(0.01)
         assert seen == ["first"]
+
+    asyncio.run(scenario())
+
+
+def test_a_failing_step_does_not_stop_the_way_out() -> None:
+    """Every step of the way out is taken, whatever an earlier one raises."""
+
+    async def scenario() -> None:
+        lifecycle = Lifecycle()
+        taken: list[str] = []
+
+        def fail() -> None:
+            raise PermissionError("read-only")
+
+        lifecycle.on_drain(fail)
+        lifecycle.on_drain(lambda: taken.append("the end"))
+        assert lifecycle.drain("stop")
+        assert taken == ["the end"]
 
     asyncio.run(scenario())
 
@@ -98,6 +120,61 @@ def test_workers_refuse_what_does_not_fit(store: Store) -> None:
         workers.stop(1)
 
     asyncio.run(scenario())
+
+
+def test_stuck_workers_are_left_behind_together(store: Store) -> None:
+    """Four jobs stuck outside SQLite cost the way out one time limit, not four."""
+
+    async def scenario() -> None:
+        workers = Workers(store.reader, count=4, waiting=0)
+        workers.start()
+        release, begun_all = threading.Event(), threading.Barrier(5)
+
+        def job(_reader: Reader, _deadline: Deadline) -> None:
+            begun_all.wait(10)
+            release.wait(30)
+
+        jobs = [
+            asyncio.create_task(workers.run(job, Deadline.after(30), forever())) for _ in range(4)
+        ]
+        await asyncio.to_thread(begun_all.wait, 10)
+        workers.cancel_all()
+        begun = time.monotonic()
+        workers.stop(0.5)
+        assert time.monotonic() - begun < 1.0
+        release.set()
+        await asyncio.gather(*jobs)
+        workers.stop(5)
+
+    asyncio.run(scenario())
+
+
+def test_a_stuck_side_thread_is_not_waited_for() -> None:
+    """Work handed to a thread that never returns does not hold up the end of the loop."""
+    release = threading.Event()
+
+    async def scenario() -> None:
+        asyncio.get_running_loop().set_default_executor(SideThreads(lambda: 0.2))
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.1):
+                await asyncio.to_thread(release.wait, 30)
+
+    begun = time.monotonic()
+    asyncio.run(scenario())
+    assert time.monotonic() - begun < 5
+    release.set()
+
+
+def test_the_process_ends_beside_a_stuck_thread() -> None:
+    """A thread that nothing can end does not keep the process, nor change its exit code."""
+    program = (
+        "import threading\n"
+        "from recalld.daemon.exits import leave\n"
+        "threading.Thread(target=threading.Event().wait).start()\n"
+        "leave(7)\n"
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", program], timeout=20, check=False)
+    assert done.returncode == 7
 
 
 def test_a_running_query_ends_with_its_client(store: Store) -> None:
