@@ -4,7 +4,8 @@ Only the daemon reads and writes this file. It keeps digests, never tokens. A lo
 access however many grants there are; the file is read again only when its inode, time or size say
 that someone replaced it. Every change is one atomic rewrite, so a crash leaves the old set or the
 new one. A file that does not hold together is refused as a whole: taking it for empty would lock
-everybody out, and the next write would make that final.
+everybody out, and the next write would make that final. One that disappears while the daemon runs
+is refused for the same reason.
 """
 
 from __future__ import annotations
@@ -178,6 +179,11 @@ class Grants:
     def _load(self) -> dict[str, Grant]:
         data = read_private(self._path, FILE_LIMIT)
         if data is None:
+            if self._book.by_digest:  # what we knew last
+                raise StoreDamaged(
+                    f"{self._path} is gone, and with it every grant.",
+                    hint="Restore it from a backup, or restart recalld to begin without grants.",
+                )
             return {}
         try:
             return _parse(data)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from . import history, rows
+from . import fulltext, history, rows
 from .faults import ForeignRow, Invalid, NothingToUndo, StaleVersion
 from .history import Version
 from .memories import STATUSES, Memory, find, get
@@ -84,6 +84,7 @@ def _bring_back(tx: Transaction, state: Memory, by: str, restores: int) -> Memor
     """Insert a forgotten memory again, at a new row id."""
     ns = _ns(tx, state)
     memory = replace(state, rid=rows.add(tx, ns, state))
+    fulltext.index_next_turn(tx.connection, ns, memory.session, memory.turn)
     history.append(tx, ns, memory, "undo", by=by, restores=restores)
     tx.record(Change("upsert", ns, memory.rid, memory.ulid, memory.version, memory.namespace, True))
     return memory

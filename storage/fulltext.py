@@ -35,6 +35,11 @@ _MATCH_JOINED: Final = (
     "WHERE m.ns IN (SELECT value FROM json_each(?)) ORDER BY f.score"
 )
 
+_NEXT_TURN: Final = (
+    f"SELECT {COLUMNS} FROM memories m WHERE m.ns = :ns AND m.session = :session AND m.turn = "  # noqa: S608  # constant columns
+    "(SELECT min(turn) FROM memories WHERE ns = :ns AND session = :session AND turn > :turn)"
+)
+
 
 def put(connection: apsw.Connection, rid: int, ns: int, body: str, ctx: str, meta: str) -> None:
     """Write the entry of a row, in place of the one it may have. The texts are analysed here."""
@@ -142,6 +147,17 @@ def previous_turn(
         (ns, session, turn),
     ).get
     return "" if found is None else str(found)
+
+
+def index_next_turn(
+    connection: apsw.Connection, ns: int, session: str | None, turn: int | None
+) -> None:
+    """Write the entry of the turn after this one anew: it holds the words of the one before it."""
+    if session is None or turn is None:
+        return
+    where = {"ns": ns, "session": session, "turn": turn}
+    for row in list(connection.execute(_NEXT_TURN, where)):
+        index(connection, row[0], ns, from_row(row, namespaces.names(connection)[ns]))
 
 
 def check(connection: apsw.Connection) -> str:

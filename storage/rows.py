@@ -50,6 +50,7 @@ def rewrite(
         fulltext.index(tx.connection, after.rid, ns, after)
     new_text = after.content != memory.content
     if new_text:
+        fulltext.index_next_turn(tx.connection, ns, after.session, after.turn)
         vectors.remove(tx.connection, memory.rid)
     history.append(tx, ns, after, op, by=by, restores=restores)
     tx.record(Change("upsert", ns, after.rid, after.ulid, after.version, after.namespace, new_text))
@@ -62,6 +63,7 @@ def remove(tx: Transaction, ns: int, memory: Memory, *, by: str) -> None:
     namespaces.count(tx, ns, -1)
     tx.connection.execute("DELETE FROM counters WHERE rid = ?", (memory.rid,))
     fulltext.remove(tx.connection, memory.rid)
+    fulltext.index_next_turn(tx.connection, ns, memory.session, memory.turn)
     vectors.remove(tx.connection, memory.rid)
     gone = replace(memory, version=memory.version + 1)
     history.append(tx, ns, gone, "forget", by=by)
