@@ -222,6 +222,7 @@ class Backlog:
         while not self._stopping.is_set():
             if self._wake.is_set():  # what was stored a moment ago comes before a long re-embedding
                 self._wake.clear()
+                self._arrivals.take()  # found by looking, and done with when this is
                 below = vectors.MAX_RID
             with reader.until(time.monotonic() + _READ_SECONDS) as connection:
                 rows = vectors.pending(connection, space, self._sieve.size, below)

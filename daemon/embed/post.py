@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import logging
 import time
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
@@ -43,6 +44,8 @@ class Poster:
         import httpx  # 60 ms, for those who use a provider
 
         self._who = who
+        # It writes a line for every request, and there is one for every question.
+        logging.getLogger("httpx").setLevel(logging.WARNING)
         headers = {"Authorization": f"Bearer {place.key}"} if place.key else {}
         # A proxy is for the world outside: asked for our own machine it would see every memory.
         # Redirects are not followed: they would carry texts and key to who knows where.

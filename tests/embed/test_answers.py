@@ -24,23 +24,23 @@ def test_vectors_have_length_one_or_none(lists: list[list[float]]) -> None:
     assert lengths == pytest.approx(expected, abs=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("lists", "complaint"),
-    [
-        ([[1.0, 2.0]], "1 vectors for 2"),
-        ([[1.0, 2.0]] * 3, "3 vectors for 2"),
-        ([[1.0, 2.0, 3.0]] * 2, "3 numbers a vector instead of 2"),
-        ([[1.0], [1.0, 2.0]], "no vector"),
-        ([[1.0, float("nan")]] * 2, "NaN"),
-        ([[1.0, float("inf")]] * 2, "NaN"),
-        ([[1.0, None]] * 2, "NaN|no vector"),
-        ([["a", "b"]] * 2, "no vector"),
-        ([[], []], "0 numbers"),
-        (None, "0 vectors|no vector"),
-        ({"a": 1}, "no vector"),
-        (7, "0 vectors"),
-    ],
-)
+DUBIOUS: list[tuple[object, str]] = [
+    ([[1.0, 2.0]], "1 vectors for 2"),
+    ([[1.0, 2.0]] * 3, "3 vectors for 2"),
+    ([[1.0, 2.0, 3.0]] * 2, "3 numbers a vector instead of 2"),
+    ([[1.0], [1.0, 2.0]], "no vector"),
+    ([[1.0, float("nan")]] * 2, "NaN"),
+    ([[1.0, float("inf")]] * 2, "NaN"),
+    ([[1.0, None]] * 2, "NaN|no vector"),
+    ([["a", "b"]] * 2, "no vector"),
+    ([[], []], "0 numbers"),
+    (None, "0 vectors|no vector"),
+    ({"a": 1}, "no vector"),
+    (7, "0 vectors"),
+]
+
+
+@pytest.mark.parametrize(("lists", "complaint"), DUBIOUS)
 def test_dubious_vectors_are_refused(lists: object, complaint: str) -> None:
     """Too few, too many, ragged, of another dimension, or no numbers: nothing is stored."""
     with pytest.raises(VectorsUnavailable, match=complaint):

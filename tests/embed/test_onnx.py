@@ -18,8 +18,8 @@ INSTALLED = all(importlib.util.find_spec(name) for name in ("onnxruntime", "toke
 needs_runtime = pytest.mark.skipif(not INSTALLED, reason="recalld[onnx] is not installed")
 
 
-def _model(folder: Path = TINY, **more: int) -> Onnx:
-    return Onnx(Model(str(folder), **more))
+def _model(folder: Path = TINY, dimension: int = 0) -> Onnx:
+    return Onnx(Model(str(folder), dimension))
 
 
 @pytest.mark.skipif(INSTALLED, reason="recalld[onnx] is installed")
