@@ -12,7 +12,9 @@ from typing import NamedTuple
 
 import apsw
 
-_COLUMNS = """rid, kind, content, detail, tags, importance, status, session, turn, actor, role,
+_TEXTS = "rid, kind, content, detail, "
+_NO_TEXTS = "rid, kind, '', NULL, "
+_OTHERS = """iif(tags = '[]', '', tags), importance, status, session, turn, actor, role,
 CAST(unixepoch(created_at, 'subsec') * 1000 AS INTEGER),
 CAST(unixepoch(observed_at, 'subsec') * 1000 AS INTEGER),
 CAST(unixepoch(valid_from, 'subsec') * 1000 AS INTEGER),
@@ -45,7 +47,7 @@ def after(connection: apsw.Connection, ns: int, rid: int, limit: int) -> list[Sh
     """The next `limit` memories of the namespace beyond `rid`, in order of their row ids."""
     return _read(
         connection.execute(
-            f"SELECT {_COLUMNS} FROM memories NOT INDEXED"  # noqa: S608  # our own constant
+            f"SELECT {_TEXTS}{_OTHERS} FROM memories NOT INDEXED"  # noqa: S608  # our own constant
             " WHERE rid > ? AND ns = ? ORDER BY rid LIMIT ?",
             (rid, ns, limit),
         )
@@ -54,13 +56,12 @@ def after(connection: apsw.Connection, ns: int, rid: int, limit: int) -> list[Sh
 
 def chosen(connection: apsw.Connection, ns: int, rids: Iterable[int]) -> list[ShelfRow]:
     """These memories of the namespace, as far as they exist."""
-    return _read(
-        connection.execute(
-            f"SELECT {_COLUMNS} FROM memories"  # noqa: S608  # our own constant
-            " WHERE rid IN (SELECT value FROM json_each(?)) AND ns = ?",
-            (json.dumps(list(rids)), ns),
-        )
-    )
+    return _read(_chosen(connection, _TEXTS, ns, rids))
+
+
+def without_texts(connection: apsw.Connection, ns: int, rids: Iterable[int]) -> list[ShelfRow]:
+    """The same with empty texts, in half the time."""
+    return _read(_chosen(connection, _NO_TEXTS, ns, rids))
 
 
 def count(connection: apsw.Connection, ns: int) -> int:
@@ -69,10 +70,17 @@ def count(connection: apsw.Connection, ns: int) -> int:
     return int(found or 0)
 
 
+def _chosen(connection: apsw.Connection, texts: str, ns: int, rids: Iterable[int]) -> apsw.Cursor:
+    return connection.execute(
+        f"SELECT {texts}{_OTHERS} FROM memories"  # noqa: S608  # our own constants
+        " WHERE rid IN (SELECT value FROM json_each(?)) AND ns = ?",
+        (json.dumps(list(rids)), ns),
+    )
+
+
 def _read(rows: Iterable[tuple[object, ...]]) -> list[ShelfRow]:
-    read: list[ShelfRow] = []
-    for row in rows:
-        one = ShelfRow._make(row)
-        tags: list[str] = json.loads(str(one.tags)) if one.tags != "[]" else []
-        read.append(one._replace(tags=tags))
-    return read
+    # Most rows have no tags, and replacing a field of each costs as much as reading them.
+    return [
+        one._replace(tags=json.loads(str(one.tags))) if one.tags else one
+        for one in map(ShelfRow._make, rows)
+    ]

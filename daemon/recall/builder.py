@@ -1,4 +1,4 @@
-"""Filling shelves from the store: at once for small ones, in a thread of its own for large ones."""
+"""Filling large shelves, and keeping them on disk, in a thread of its own."""
 
 from __future__ import annotations
 
@@ -6,69 +6,27 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterator, Sequence
 
 import apsw
 
-from ...storage import shelf_rows, vectors
+from ...storage import lineage, shelf_rows
 from ...storage.engine import Store
 from ...storage.faults import StorageFault
 from ...storage.reader import Reader
+from ...storage.shelf_rows import ShelfRow
+from .kept import Kept
 from .shelf import Shelf
-from .slot import Marks, Slot
+from .slot import Slot
+from .stored import load_vectors
 
 log = logging.getLogger("recalld.recall")
-_CHUNK = 256
-# A chunk takes about 10 ms; a store that needs longer than this has other trouble.
+# 64 rows take 2 ms, most of them with the interpreter in hand.
+_CHUNK = 64
+_REST = 1.0
+"""Pause after a chunk, in times of what it took: recalls and health come first."""
+# A chunk takes milliseconds; a store that needs longer than this has other trouble.
 _CHUNK_SECONDS = 30.0
-
-
-def build(
-    connection: apsw.Connection, ns: int, space: str, dimension: int, check: Callable[[], None]
-) -> Shelf:
-    """A shelf with every memory of the namespace, in the state the open transaction sees."""
-    shelf = Shelf(dimension, shelf_rows.count(connection, ns))
-    last = 0
-    while rows := shelf_rows.after(connection, ns, last, _CHUNK):
-        check()
-        shelf.replace((), rows)
-        last = rows[-1].rid
-    load_vectors(connection, shelf, ns, space)
-    return shelf
-
-
-def refresh(
-    connection: apsw.Connection,
-    shelf: Shelf,
-    ns: int,
-    marks: Marks,
-    space: str,
-    check: Callable[[], None],
-) -> None:
-    """Read what is marked again."""
-    changed = sorted(marks.rows)
-    for first in range(0, len(changed), _CHUNK):
-        check()
-        rids = changed[first : first + _CHUNK]
-        shelf.replace(rids, shelf_rows.chosen(connection, ns, rids))
-    _read_vectors(connection, shelf, marks.rows | marks.vectors, space)
-
-
-def load_vectors(connection: apsw.Connection, shelf: Shelf, ns: int, space: str) -> None:
-    """Give the rows of a shelf the vectors the store has for them; none without the extension."""
-    found = vectors.find_space(connection, space) if space else None
-    if found is not None:
-        shelf.set_vectors(*vectors.load(connection, found, ns))
-
-
-def _read_vectors(
-    connection: apsw.Connection, shelf: Shelf, rids: Iterable[int], space: str
-) -> None:
-    found = vectors.find_space(connection, space) if space else None
-    if found is None:
-        return
-    stored = vectors.get(connection, found, list(rids))
-    shelf.set_vectors(list(stored), b"".join(stored.values()))
 
 
 class Builder:
@@ -77,18 +35,19 @@ class Builder:
     A row that changes between two chunks is marked, and read again by the first recall afterwards.
     """
 
-    def __init__(self, store: Store, space: str, dimension: int) -> None:
+    def __init__(self, store: Store, space: str, dimension: int, kept: Kept) -> None:
         self._store = store
         self._space = space
         self._dimension = dimension
+        self._kept = kept
         self._queue: queue.SimpleQueue[tuple[Slot, int] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
-        self._stopping = False
+        self._stopping = threading.Event()
 
     def ask(self, slot: Slot, ns: int) -> None:
         """Build a shelf for the slot, unless one is being built already."""
-        if self._stopping or not slot.begin_build():
+        if self._stopping.is_set() or not slot.begin_build():
             return
         self._queue.put((slot, ns))
         with self._starting:
@@ -98,7 +57,7 @@ class Builder:
 
     def stop(self) -> None:
         """End the thread; a build under way is given up."""
-        self._stopping = True
+        self._stopping.set()
         self._queue.put(None)
         with self._starting:
             thread = self._thread
@@ -120,15 +79,25 @@ class Builder:
 
     def _build(self, reader: Reader, ns: int) -> Shelf | None:
         with reader.until(time.monotonic() + _CHUNK_SECONDS) as connection:
+            # Taken first: rows read later may be newer than the moment, none is older.
+            moment = lineage.now(connection, ns)
             shelf = Shelf(self._dimension, shelf_rows.count(connection, ns))
-        last = 0
-        while not self._stopping:
-            with reader.until(time.monotonic() + _CHUNK_SECONDS) as connection:
-                rows = shelf_rows.after(connection, ns, last, _CHUNK)
-            if not rows:
-                break
-            shelf.replace((), rows)
-            last = rows[-1].rid
+        shelf.fill(self._chunks(reader, ns))
         with reader.until(time.monotonic() + _CHUNK_SECONDS) as connection:
             load_vectors(connection, shelf, ns, self._space)
-        return None if self._stopping else shelf
+        if self._stopping.is_set():
+            return None
+        self._kept.keep(ns, shelf, moment)
+        return shelf
+
+    def _chunks(self, reader: Reader, ns: int) -> Iterator[Sequence[ShelfRow]]:
+        last = 0
+        while not self._stopping.is_set():
+            begun = time.monotonic()
+            with reader.until(begun + _CHUNK_SECONDS) as connection:
+                rows = shelf_rows.after(connection, ns, last, _CHUNK)
+            if not rows:
+                return
+            yield rows
+            last = rows[-1].rid
+            self._stopping.wait(_REST * (time.monotonic() - begun))

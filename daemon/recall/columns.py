@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ class Columns:
         self.kind: Small = np.zeros(capacity, np.uint8)
         self.status: Small = np.zeros(capacity, np.uint8)
         self.session: Slots = np.full(capacity, NOWHERE, np.int32)
+        self.turn: Longs = np.full(capacity, NOWHERE, np.int64)
         self.actor: Slots = np.full(capacity, NOWHERE, np.int32)
         self.after: Slots = np.full(capacity, NOWHERE, np.int32)
         self.before: Slots = np.full(capacity, NOWHERE, np.int32)
@@ -58,7 +60,7 @@ class Columns:
         if slots <= self.capacity:
             return
         room = max(slots, 2 * self.capacity) - self.capacity
-        for name, array in self._arrays().items():
+        for name, array in self.arrays().items():
             more = np.full((room, *array.shape[1:]), NOWHERE if name in _LINKS else 0, array.dtype)
             setattr(self, name, np.concatenate([array, more]))
 
@@ -72,12 +74,21 @@ class Columns:
             # any known word has the zero vector: that is a vector, and its length must not be 0.
             self.inverse_length[slots[part]] = 1 / np.sqrt(np.maximum(squares, 1))
 
+    def put(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Take these arrays instead, one for every name in `arrays()`, all of the same length."""
+        for name, array in self.arrays().items():
+            given = arrays[name]
+            if given.dtype != array.dtype or given.shape != (len(given), *array.shape[1:]):
+                raise ValueError(f"{name} is of another kind")
+            setattr(self, name, given)
+
     def bytes_used(self) -> int:
         """Memory of the arrays."""
-        return sum(array.nbytes for array in self._arrays().values())
+        return sum(array.nbytes for array in self.arrays().values())
 
-    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """All arrays by their names."""
         return {name: value for name, value in vars(self).items() if name != "dimension"}
 
 
-_LINKS = frozenset({"session", "actor", "after", "before"})
+_LINKS = frozenset({"session", "turn", "actor", "after", "before"})

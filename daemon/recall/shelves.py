@@ -21,16 +21,22 @@ from ...storage.engine import Store
 from ...storage.scope import Scope
 from ...storage.transaction import Change
 from ..deadline import Deadline
-from .builder import Builder, build, refresh
+from .builder import Builder
+from .kept import MOST_CHANGED, Kept
 from .shelf import Shelf
 from .slot import Marks, Slot
+from .stored import build, refresh
 
 BYTES_PER_ROW = 440
 """Estimate for deciding whether a namespace fits at all, with the vector's numbers on top: words
 250, columns, dicts."""
-BUILD_AT_ONCE = 2000
-"""Up to this many rows a shelf is built while the recall waits (about 60 ms); a larger one is
-built behind its back, and until then SQLite's own indexes answer."""
+BUILD_AT_ONCE = 1000
+"""Up to this many rows a shelf is built while the recall waits (about 25 ms); a larger one is
+read back if it was kept, else built behind the recall's back, and until then SQLite's own indexes
+answer."""
+REGULAR = 600.0
+"""A large namespace gets a shelf when it is asked about twice within so many seconds: making one
+costs as much as a hundred questions without it."""
 SWEEP_SHARE = 0.25
 """A shelf with this share of dead slots is built anew."""
 
@@ -52,7 +58,8 @@ class Shelves:
         self._limit = limit
         self._slots: dict[str, Slot] = {}
         self._lock = threading.Lock()
-        self._builder = Builder(store, space, dimension)
+        self._kept = Kept.beside(store.path, space, dimension)
+        self._builder = Builder(store, space, dimension, self._kept)
         self._unsubscribe = store.writer.subscribe(self.changed)
 
     def changed(self, changes: Sequence[Change]) -> None:
@@ -112,7 +119,7 @@ class Shelves:
     ) -> None:
         """Bring a slot up to date, under its lock; on failure its marks are put back."""
         try:
-            if ns is None or len(marks) > BUILD_AT_ONCE:
+            if ns is None or len(marks) > MOST_CHANGED:
                 slot.drop()
             if ns is not None and slot.shelf is not None:
                 refresh(connection, slot.shelf, ns, marks, self._space, deadline.check)
@@ -130,9 +137,23 @@ class Shelves:
         if rows <= min(BUILD_AT_ONCE, self._most_rows):
             slot.install(build(connection, ns, self._space, self._dimension, deadline.check))
             return
+        if rows <= self._most_rows and self._restore(connection, slot, ns, deadline):
+            return
         slot.drop()
-        if rows <= self._most_rows:
+        if rows <= self._most_rows and slot.is_regular(REGULAR):
             self._builder.ask(slot, ns)
+
+    def _restore(
+        self, connection: apsw.Connection, slot: Slot, ns: int, deadline: Deadline
+    ) -> bool:
+        """Take the shelf that was kept, if there is one of use."""
+        restored = self._kept.restore(connection, ns, deadline.check)
+        if restored is None:
+            return False
+        slot.install(restored.shelf)
+        if restored.stale:
+            self._builder.ask(slot, ns)
+        return True
 
     def _evict(self, keep: Scope) -> None:
         """Drop the least recently used shelves while they take more than allowed."""

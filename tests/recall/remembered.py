@@ -36,6 +36,7 @@ class Remembered:
             str(folder / "memory.db"), signer=lambda digest: digest * 2, vectors=loaded
         )
         self.embedder = embedder
+        self.sizes = sizes
         self.recall = Recall(self.store, Standing(embedder, embedder.space), sizes)
         self.backlog = Backlog(self.store, embedder)
         self.reader = self.store.reader()
@@ -75,6 +76,12 @@ class Remembered:
     def found(self, query: str, **more: object) -> list[str]:
         """The contents recalled, best first."""
         return [hit.memory.content for hit in self.ask(query, **more).hits]  # type: ignore[arg-type]
+
+    def forget_shelves(self) -> None:
+        """Let recall begin anew, as after a restart of the daemon."""
+        self.recall.close()
+        standing = Standing(self.embedder, self.embedder.space)
+        self.recall = Recall(self.store, standing, self.sizes)
 
     def embed_all(self) -> None:
         """Start embedding if need be, and wait until every row has its vector."""

@@ -115,15 +115,16 @@ def test_facts() -> None:
 
 def test_postings_find_every_entry() -> None:
     """Terms are found where they are, with their counts capped, and nowhere else."""
-    index = Postings(Entries.of([(0, {7: 1, 9: 300}), (1, {}), (2, {7: 2, 4_294_967_295: 1})]))
+    index = Postings.of(Entries.of([(0, [7, *[9] * 300]), (1, []), (2, [7, 4_294_967_295, 7])]))
     slots, counts = index.find(7)
     assert slots.tolist() == [0, 2]
     assert counts.tolist() == [1, 2]
     assert index.find(9)[1].tolist() == [255]
     assert index.find(4_294_967_295)[0].tolist() == [2]
     assert index.find(8)[0].tolist() == []
-    assert Postings(Entries.of([])).find(8)[0].tolist() == []
-    assert len(Postings(Entries.joined([index.entries(), index.entries()]))) == 2 * len(index)
+    assert Postings.of(Entries.of([])).find(8)[0].tolist() == []
+    twice = Postings.of(Entries.joined([index.entries(), index.entries()]))
+    assert twice.size() == 2 * index.size()
 
 
 def test_tokens_are_estimated() -> None:
