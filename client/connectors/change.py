@@ -80,19 +80,19 @@ def _joined(old: Receipt | None, host: str) -> Receipt | None:
 def _before(
     layout: Layout, old: Receipt | None, content: Content, host: str, kind: str
 ) -> bytes | None:
-    """What disconnecting is to give back: the file without us, exact where nobody else wrote to it.
+    """What there was before us: exact where nobody else wrote to it, the first time in any case.
 
     None when there was no file.
     """
-    if content.data is None:
-        return None
-    if old and old.untouched(content.data):
+    if content.data is None or old is None:
+        return content.data
+    if old.untouched(content.data):
         saved = receipts.before(layout, old)
         if saved is not None or not old.existed:
             return saved
     mark, text = settings_file.decoded(content)
-    rest = FORMATS[kind].without(text, host, old.made if old else None)
-    if old and not old.existed and FORMATS[kind].is_left_over(rest, old.made):
+    rest = FORMATS[kind].without(text, host, old.made)
+    if not old.existed and FORMATS[kind].is_left_over(rest, old.made):
         return None
     return (mark + rest).encode()
 
@@ -108,9 +108,18 @@ def disconnecting(layout: Layout, path: str, kind: str, host: str, root: str) ->
         return Change(content, content.data, "kept", old._replace(hosts=others))
     if old and old.untouched(content.data):
         before = receipts.before(layout, old)
-        if before is not None or not old.existed:
-            return Change(content, before, "restored" if old.existed else "removed", None)
+        if before is not None:
+            return Change(content, _cleaned(content, kind, host, before), "restored", None)
+        if not old.existed:
+            return Change(content, None, "removed", None)
     return _cleaning(content, kind, host, old)
+
+
+def _cleaned(content: Content, kind: str, host: str, before: bytes) -> bytes:
+    """What there was, without entries that an earlier connecting left whose receipt was lost."""
+    mark, text = settings_file.decoded(content._replace(data=before))
+    with judged(content.path):
+        return (mark + FORMATS[kind].without(text, host, None)).encode()
 
 
 def _cleaning(content: Content, kind: str, host: str, old: Receipt | None) -> Change:

@@ -106,7 +106,7 @@ def _held(target: Target, host: str) -> Held:
 
 def _wrong(label: str, target: Target, held: Held, connect: str) -> Iterator[Check]:
     """What differs between the file and what connecting would leave there."""
-    for path in sorted(held.programs):
+    for path in sorted(filter(os.path.isabs, held.programs)):  # the shell finds the others
         if not os.access(path, os.X_OK):
             yield Check(
                 label, "failure", f"{target.path} starts {path}, which is gone.", f"Run: {connect}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -20,7 +19,8 @@ SECONDS = 5
 """When an agent gives up on a hook; ours end themselves after 1.5 s, whatever happens."""
 
 _HOME = "RECALLD_HOME"
-_HOOK = re.compile(r"(?:^|[\s/'\"])recalld['\"]? hook ([a-z-]+)")
+_PLUGIN = "command -v recalld >/dev/null 2>&1 || exit 0; exec "
+"""How the plugin's hooks begin, which must be silent where recalld is not installed."""
 
 
 class Launch(NamedTuple):
@@ -54,9 +54,29 @@ def launch(argv0: str, environ: Mapping[str, str], *, temporary: bool = False) -
 
 
 def hook_host(command: object) -> str:
-    """The host whose hook of ours this command is; empty for anybody else's command."""
-    match = _HOOK.search(command) if isinstance(command, str) else None
-    return match[1] if match else ""
+    """The host of a command that does nothing but run our hook, wherever recalld lies.
+
+    Empty for every other one, our hook among other things included: that is somebody's own script.
+    """
+    words = _words(command.removeprefix(_PLUGIN)) if isinstance(command, str) else []
+    plain = len(words) == 3 and os.path.basename(words[0]) == NAME and words[1] == "hook"
+    return words[2] if plain else ""
+
+
+def is_written(command: str) -> bool:
+    """Whether connecting wrote this hook of ours: it names the whole path, as people seldom do."""
+    return os.path.isabs(next(iter(_words(command)), ""))
+
+
+def _words(command: str) -> list[str]:
+    """The command without our variable before it; operators of the shell are words of their own."""
+    lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
+    lexer.whitespace, lexer.whitespace_split, lexer.commenters = " ", True, ""
+    try:
+        words = list(lexer)
+    except ValueError:
+        return []
+    return words[1:] if words and words[0].startswith(f"{_HOME}=") else words
 
 
 def is_server(value: object) -> bool:
@@ -64,6 +84,13 @@ def is_server(value: object) -> bool:
     found = document(value)
     command = os.path.basename(text(found, "command"))
     return command == NAME and items(found.get("args"))[:1] == ["mcp"]
+
+
+def is_written_server(value: object) -> bool:
+    """Whether connecting wrote this server: as with hooks, the whole path, and nothing added."""
+    found = document(value)
+    plain = items(found.get("args")) == ["mcp"]
+    return is_server(value) and plain and os.path.isabs(text(found, "command"))
 
 
 def program(command: str) -> str:

@@ -2,7 +2,8 @@
 
 Hosts keep hooks as `hooks.<event>: [element…]`, where an element is a command of its own (Cursor,
 Kiro) or a group of them, `{"matcher"?, "hooks": [command…]}` (Claude Code, Codex, Gemini CLI).
-Which ones are ours is told by their commands, wherever they are and whoever moved them.
+Which ones are ours is told by their commands, wherever they are and whoever moved them. What a
+person wrote to run our hook counts as present, and is neither changed nor removed.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import NamedTuple
 
 from ..documents import Document, document, items
 from .json_editor import Editor, Path, Unfit
-from .launch import NAME, hook_host, is_server
+from .launch import NAME, hook_host, is_server, is_written, is_written_server
 from .target import Wanted
 
 SERVER: Path = ("mcpServers", NAME)
@@ -32,9 +33,14 @@ class Hook(NamedTuple):
         """The event it answers."""
         return str(self.path[1])
 
+    @property
+    def written(self) -> bool:
+        """Whether connecting wrote it, not a person."""
+        return is_written(self.command)
+
 
 def hooks(editor: Editor, host: str) -> list[Hook]:
-    """Every hook of ours for this host, in the document's order."""
+    """Every hook that runs ours for this host, in the document's order."""
     found: list[Hook] = []
     for event, elements in document(editor.value(("hooks",))).items():
         for at, element in enumerate(items(elements)):
@@ -61,7 +67,9 @@ def merged(text: str, wanted: Wanted) -> tuple[str, list[Path]]:
     editor = Editor(text if text.strip() else "{}\n")
     made = _defaults(editor, wanted)
     _drop(editor, _surplus(editor, wanted))
-    present = {hook.event: hook for hook in hooks(editor, wanted.host)}
+    # Of two for an event the one we wrote counts: it is the one to be kept right.
+    found = sorted(hooks(editor, wanted.host), key=lambda hook: hook.written)
+    present = {hook.event: hook for hook in found}
     for event, element in wanted.hooks.items():
         _put_hook(editor, event, element, present.get(event))
     if wanted.server is not None:
@@ -82,11 +90,15 @@ def _surplus(editor: Editor, wanted: Wanted) -> list[Hook]:
     """Ours for events that are no longer wanted, and every second one for the same event."""
     seen: set[str] = set()
     found: list[Hook] = []
-    for hook in hooks(editor, wanted.host):
+    for hook in _written(editor, wanted.host):
         if hook.event in seen or hook.event not in wanted.hooks:
             found.append(hook)
         seen.add(hook.event)
     return found
+
+
+def _written(editor: Editor, host: str) -> list[Hook]:
+    return [hook for hook in hooks(editor, host) if hook.written]
 
 
 def _put_hook(editor: Editor, event: str, element: object, present: Hook | None) -> None:
@@ -94,7 +106,7 @@ def _put_hook(editor: Editor, event: str, element: object, present: Hook | None)
         editor.append(("hooks", event), element)
         return
     command = command_of(element)
-    if present.command != command:
+    if present.written and present.command != command:
         editor.set((*present.path, "command"), command)
 
 
@@ -112,7 +124,7 @@ def _put_server(editor: Editor, wanted: Document) -> None:
         return
     if not is_server(present):
         raise Unfit(f"{'.'.join(map(str, SERVER))} is somebody else's")
-    if not fits(document(present), wanted):
+    if is_written_server(present) and not fits(document(present), wanted):
         editor.set(SERVER, _fitted(document(present), wanted))
 
 
@@ -130,7 +142,7 @@ def _fitted(present: Document, wanted: Document) -> Document:
 
 
 def without(text: str, host: str, made: Sequence[Path] | None) -> str:
-    """The document without anything of ours.
+    """The document without anything that we wrote.
 
     `made` are the containers that connecting added: they go too when nothing is left in them. None
     means that nobody remembers; then all that lose their last entry go. Raises Broken or Unfit.
@@ -138,8 +150,8 @@ def without(text: str, host: str, made: Sequence[Path] | None) -> str:
     if not text.strip():
         return text
     editor = Editor(text)
-    emptied = _drop(editor, hooks(editor, host))
-    if is_server(editor.value(SERVER)):
+    emptied = _drop(editor, _written(editor, host))
+    if is_written_server(editor.value(SERVER)):
         editor.remove(SERVER)
         emptied.append(SERVER[:1])
     containers = {part for path in emptied for part in _above(path)}

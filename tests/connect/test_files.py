@@ -315,3 +315,60 @@ def test_git_sees_no_change_after_a_round_trip(wired: Wired) -> None:
         ["git", "status", "--porcelain"], cwd=wired.root, capture_output=True, text=True, check=True
     )
     assert done.stdout == ""
+
+
+OWN_COMMANDS = [
+    "~/bin/chime.sh; RECALLD_HOME=/mnt/x recalld hook claude-code | tee -a ~/hooks.log",
+    "/opt/recalld hook claude-code && say done",
+    "/opt/recalld hook claude-code --quiet",
+    "/opt/recalld hook claude-code # mine",
+    "sh -c '/opt/recalld hook claude-code'",
+    "timeout 3 /opt/recalld hook claude-code",
+    "TRACE=1 /opt/recalld hook claude-code",
+    "chime\n/opt/recalld hook claude-code",
+    "recalld hook claude-code",
+    "RECALLD_HOME=/mnt/x ~/.local/bin/recalld hook claude-code",
+    "$(which recalld) hook claude-code",
+    "'/opt/recalld hook claude-code",
+]
+
+
+@pytest.mark.parametrize("command", OWN_COMMANDS)
+@pytest.mark.parametrize("touched", [False, True])
+def test_commands_of_the_person_stay(
+    wired: Wired, path: Path, command: str, *, touched: bool
+) -> None:
+    """A hook somebody wrote around ours outlives connecting and disconnecting, byte for byte."""
+    hook = {"hooks": [{"type": "command", "command": command}]}
+    original = json.dumps({"hooks": {"Stop": [hook]}, "model": "opus"}, indent=2).encode()
+    path.write_bytes(original)
+    done = wired.connect("claude-code")
+    assert json.dumps(command).encode() in path.read_bytes()
+    assert Path(done[0].backup).read_bytes() == original
+    if touched:
+        path.write_bytes(path.read_bytes().replace(b"opus", b"haiku"))
+    wired.disconnect("claude-code")
+    assert path.read_bytes() == (original.replace(b"opus", b"haiku") if touched else original)
+
+
+def test_the_first_backup_is_the_file_as_it_was(wired: Wired, path: Path) -> None:
+    """Even what an earlier connecting left there; disconnecting gives it back without that."""
+    wired.connect("claude-code")
+    first = path.read_bytes()
+    for one in (Path(wired.layout.data) / "connections").iterdir():
+        one.unlink()
+    wired.launch = wired.launch._replace(launcher="/opt/new/recalld")
+    assert Path(wired.connect("claude-code")[0].backup).read_bytes() == first
+    wired.disconnect("claude-code")
+    assert path.read_bytes() == HOOKS
+
+
+def test_a_server_of_the_person_stays(wired: Wired) -> None:
+    """Our bridge as somebody set it up by hand is used as it is, and not taken away."""
+    path = wired.paths("claude-code")[1]
+    original = b'{"mcpServers": {"recalld": {"command": "recalld", "args": ["mcp", "-v"]}}}\n'
+    write(path, original)
+    wired.connect("claude-code")
+    assert path.read_bytes() == original
+    wired.disconnect("claude-code")
+    assert path.read_bytes() == original
