@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from ..auth.errors import DaemonSilent, DaemonUnreachable, Draining, from_wire
@@ -119,7 +119,19 @@ class Channel:
                 self.close()
             time.sleep(pause)
 
-    def _once(self, request: Request) -> Answer:
+    def follow(self, request: Request, hear: Callable[[bytes], None]) -> None:
+        """Ask for an event stream and hand its pieces to `hear` until the daemon ends it.
+
+        It is asked for once: what happened since a break would be missing without a word.
+        """
+        try:
+            answer = self._once(request, hear)
+        except Broken as error:
+            raise _lost(request) from error
+        if answer.status >= 400:
+            raise from_wire(parse(answer.body), answer.status)
+
+    def _once(self, request: Request, hear: Callable[[bytes], None] | None = None) -> Answer:
         live = self.live()
         try:
             return live.wire.ask(
@@ -128,6 +140,7 @@ class Channel:
                 headers=request.headers(live.record.secret),
                 body=request.body,
                 deadline=self.deadline,
+                hear=hear,
             )
         except Silence as error:
             self.close()

@@ -103,6 +103,13 @@ class AnswerReader:
         """Status and headers once the head has arrived."""
         return self._head
 
+    @property
+    def streams(self) -> bool:
+        """Whether what has begun to arrive is an event stream."""
+        return self._head is not None and self._head[1].get("content-type", "").startswith(
+            "text/event-stream"
+        )
+
     def answer(self) -> Answer | None:
         """The answer, or None while bytes are missing."""
         if not self._complete or self._head is None:

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 # The C half alone: `socket` builds enumerations nobody here needs, 4 ms in every verb and hook.
 import _socket as socket
+from collections.abc import Callable
 
 from .deadline import Deadline
 from .http1 import Answer, AnswerReader, BadAnswer, encode_request
 
 _PIECE = 262_144
+_QUIET_S = 86_400.0
+"""An event stream may be quiet for so long: a daemon that is gone ends it, and nothing else is
+wrong with one that has nothing to say."""
 
 
 class Broken(Exception):
@@ -56,12 +60,19 @@ class Wire:
         deadline: Deadline,
         headers: dict[str, str] | None = None,
         body: bytes | None = None,
+        hear: Callable[[bytes], None] | None = None,
     ) -> Answer:
-        """Send one request and return its answer; raises Broken or Silence."""
+        """Send one request and return its answer; raises Broken or Silence.
+
+        Of an event stream `hear` gets the pieces as they come, and the deadline is for its begin.
+        """
         self.send(method, target, deadline=deadline, headers=headers, body=body)
         reader = AnswerReader(method=method)
         while (answer := reader.answer()) is None:
             self.receive(reader, deadline)
+            if hear is not None and reader.streams:
+                deadline = Deadline(_QUIET_S)
+                hear(reader.take())
         self.reusable = answer.reusable
         return answer
 

@@ -14,6 +14,7 @@ from .verb import Context, Verb
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD")
 _OWNED = ("/v1/grants", "/v1/stop")
+_STREAM = "/v1/stream"
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +28,9 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 def _api(context: Context, args: argparse.Namespace) -> int:
     path, body = _path(args.path), _body(args.body)
+    if args.method == "GET" and path.partition("?")[0] == _STREAM and not args.owner:
+        context.follow(path, _Lines().hear)
+        return 0
     if args.owner or path.startswith(_OWNED):
         request = Request(args.method, path, body, owner=True, key=_key(args.method))
         answer = context.channel.ask(request)
@@ -62,6 +66,21 @@ def _print(answer: Answer) -> None:
         terminal.say(terminal.block(answer.body.decode("utf-8", "replace")))
         return
     terminal.say(terminal.as_json(parse(answer.body)))
+
+
+class _Lines:
+    """An event stream on its way out, a whole line at a time, however it is cut in between."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def hear(self, piece: bytes) -> None:
+        """Print the lines that end in this piece, now: somebody may be waiting for them."""
+        *lines, self._rest = (self._rest + piece).split(b"\n")
+        for line in lines:
+            terminal.say(terminal.block(line.decode("utf-8", "replace")))
+        if lines:
+            sys.stdout.flush()
 
 
 VERBS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn, TypeVar
 
 from ...auth.errors import AccessDenied, GrantElsewhere, InvalidRequest, Unauthenticated
 from ...auth.paths import Layout, layout
@@ -16,6 +16,8 @@ from ..deadline import VERB_SECONDS, Deadline
 from ..documents import Document, document, parse
 from ..http1 import Answer
 from . import terminal
+
+T = TypeVar("T")
 
 
 class Verb(NamedTuple):
@@ -94,14 +96,21 @@ class Context:
 
     def send(self, method: str, target: str, body: bytes | None, *, key: str | None) -> Answer:
         """Ask with this checkout's grant and return the answer as it came."""
+        return self._granted(Request(method, target, body, key=key), self.channel.ask)
+
+    def follow(self, target: str, hear: Callable[[bytes], None]) -> None:
+        """Hand the pieces of an event stream to `hear` until the daemon ends it."""
+        self._granted(Request("GET", target), lambda asked: self.channel.follow(asked, hear))
+
+    def _granted(self, request: Request, ask: Callable[[Request], T]) -> T:
+        """Ask with this checkout's grant."""
         found = self.credentials()
-        request = Request(method, target, body, found.token, checkout=found.root, key=key)
+        request = request._replace(token=found.token, checkout=found.root)
         try:
-            return self.channel.ask(request)
+            return ask(request)
         except GrantElsewhere:
             self._credentials = access.moved(self.channel, found, terminal.notice)
-            request = request._replace(token=self._credentials.token)
-            return self.channel.ask(request)
+            return ask(request._replace(token=self._credentials.token))
         except Unauthenticated as error:
             raise access.refused(error, found) from error
 

@@ -279,6 +279,31 @@ def test_api_reaches_any_route(recalld: Cli) -> None:
     assert recalld("api", "POST", "/v1/recall", "{").returncode == 64
 
 
+def test_api_follows_the_stream(recalld: Cli, daemon: Daemon, tmp_path: Path) -> None:
+    """`api GET /v1/stream` prints events line by line as they come, until the daemon ends it."""
+    stored(recalld, "before")
+    told = tmp_path / "told"
+    command = [*program(), "api", "GET", "/v1/stream", "--timeout", "10"]
+    with told.open("w") as out:
+        following = subprocess.Popen(command, cwd=recalld.cwd, env=recalld.env, stdout=out)
+    try:
+        eventually(lambda: told.read_text() == ": connected\n\n", within=8)
+        ident = stored(recalld, "while somebody listens")
+        eventually(lambda: f'data: {{"id":"{ident}"' in told.read_text(), within=8)
+        assert "event: change\n" in told.read_text()
+        recalld.ok("stop")
+        assert following.wait(10) == 0
+    finally:
+        following.kill()
+        following.wait()
+
+
+def test_api_says_why_there_is_no_stream(recalld: Cli) -> None:
+    """A refused stream is an error like any other."""
+    assert recalld("api", "GET", "/v1/stream?namespace=org:not-mine").returncode == 77
+    assert recalld("api", "GET", "/v1/stream?nonsense=1").returncode == 64
+
+
 def test_doctor_finds_loose_modes(recalld: Cli, daemon: Daemon) -> None:
     """A healthy installation passes; a loose file fails with the chmod to run."""
     assert recalld.json("doctor")["ok"] is True
