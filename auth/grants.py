@@ -125,34 +125,22 @@ class Grants:
     def rotate(self, grant_id: str) -> tuple[Grant, str]:
         """The same grant under a new token; the old one is worth nothing. Raises NotFound."""
         token = tokens.mint()
-        return self._replace(grant_id, token_sha256=tokens.digest(token)), token
-
-    def set_namespaces(self, grant_id: str, namespaces: Mapping[str, str]) -> Grant:
-        """Give the grant exactly these namespaces and roles, keeping its token.
-
-        Raises NotFound, InvalidNamespace or InvalidRequest.
-        """
-        return self._replace(grant_id, namespaces=normal_namespaces(namespaces))
-
-    def _replace(
-        self,
-        grant_id: str,
-        *,
-        token_sha256: str | None = None,
-        namespaces: Mapping[str, Role] | None = None,
-    ) -> Grant:
         with self._lock:
             present = self._fresh().by_digest
             old = _find(present, grant_id)
-            new = replace(
-                old,
-                token_sha256=token_sha256 or old.token_sha256,
-                namespaces=namespaces or old.namespaces,
-            )
+            new = replace(old, token_sha256=tokens.digest(token))
             # Rebuilt rather than popped and added: the order of issue is kept.
             everyone = (new if grant is old else grant for grant in present.values())
             self._save({grant.token_sha256: grant for grant in everyone})
-        return new
+        return new, token
+
+    def is_current(self) -> bool:
+        """Whether the file is the one we know, so that a lookup does not have to read it."""
+        return self._signature() == self._book.signature
+
+    def refresh(self) -> None:
+        """Read the file again if it was replaced; for a thread that may take its time."""
+        self._current()
 
     def _current(self) -> _Book:
         """The grants on disk, from memory when the file is the one we know."""

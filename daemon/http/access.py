@@ -101,6 +101,11 @@ class Access:
                     raise _not_granted(name)
 
 
+def shows_token(head: Head) -> bool:
+    """Whether the caller names a token, so that the grants will be asked for it."""
+    return head.headers.get(b"authorization", b"")[:7].lower() == b"bearer "
+
+
 def authenticate(head: Head, need: Need, grants: Grants, secret: str) -> Access | None:
     """Who calls; None on routes that are open to anyone.
 

@@ -16,7 +16,7 @@ from ...auth.errors import Busy, Draining, InvalidRequest, MalformedBody, Recall
 from ...storage.faults import StorageFault
 from ..connections import PEER, Peer, over_the_cap
 from ..services import Services
-from .access import Need, authenticate
+from .access import Need, authenticate, shows_token
 from .answers import JSON, Answer, refusal
 from .bodies import ClientGone, Inbox, decode, validate
 from .call import Call
@@ -93,6 +93,9 @@ class Application:
                 raise busy
             if services.lifecycle.draining:
                 raise _draining()
+        if shows_token(head) and not services.grants.is_current():
+            # 20,000 grants take the loop's time for a tenth of a second, a slow disk longer.
+            await asyncio.to_thread(services.grants.refresh)
         access = authenticate(head, route.need, services.grants, services.identity.secret)
         if route.keyed and access is not None:
             # Before its body is looked at: whoever may change nothing is not told what is wrong.

@@ -1,55 +1,64 @@
-"""Owner routes: issue, list, revoke and rotate grants."""
+"""Owner routes: issue, list, revoke and rotate grants.
+
+Whatever touches a file system runs in a thread: a checkout may lie on a network mount whose server
+is gone, and a grant is on disk before its token is told.
+"""
 
 from __future__ import annotations
 
-from ...auth.checkout import locate
+import asyncio
+import os
+
+from ...auth.checkout import Checkout, locate
+from ...auth.errors import DeadlineExceeded, InvalidRequest
 from ...auth.grant import Grant, Role
 from ...auth.namespaces import USER
 from .answers import Answer, reply
 from .call import Call
 from .schemas import GrantRequest
 
+LOOK_S = 5.0
+"""Seconds the look at a checkout may take; it is a handful of small reads."""
+
 
 async def issue(call: Call) -> Answer:
-    """A new grant, or with `reuse` a wider one under its old token.
+    """A new grant.
 
     Without namespaces it covers what the checkout's location derives, and the user's own. The
     location is looked up here, not believed: the folder could tell a client anything.
     """
     request = call.body(GrantRequest)
-    grants = call.services.grants
-    found = locate(request.checkout) if request.checkout is not None else None
+    found = await _located(request.checkout) if request.checkout is not None else None
     wanted: dict[str, str] = dict(request.namespaces or {})
     if request.namespaces is None:
         if found is not None:
             wanted[found.namespace] = Role.ADMIN
         wanted[USER] = Role.EDITOR
-    root = found.root if found is not None else None
-    old = _existing(call, root) if request.reuse else None
-    if old is not None:
-        grants.set_namespaces(old.id, {**old.namespaces, **wanted})
-        grant, token = grants.rotate(old.id)
-    else:
-        grant, token = grants.issue(
-            namespaces=wanted, checkout=root, label=request.label, expires_at=request.expires_at
-        )
+    grant, token = await asyncio.to_thread(
+        call.services.grants.issue,
+        namespaces=wanted,
+        checkout=found.root if found is not None else None,
+        label=request.label,
+        expires_at=request.expires_at,
+    )
     return reply({**describe(grant), "token": token}, 201)
 
 
 async def listing(call: Call) -> Answer:
     """Every grant, without tokens: those are not kept."""
-    return reply({"grants": [describe(grant) for grant in call.services.grants.list()]})
+    grants = await asyncio.to_thread(call.services.grants.list)
+    return reply({"grants": [describe(grant) for grant in grants]})
 
 
 async def revoke(call: Call) -> Answer:
     """Remove a grant; its token is worth nothing from now on."""
-    grant = call.services.grants.revoke(call.path["id"])
+    grant = await asyncio.to_thread(call.services.grants.revoke, call.path["id"])
     return reply({"id": grant.id, "result": "revoked"})
 
 
 async def rotate(call: Call) -> Answer:
     """The same grant under a new token."""
-    grant, token = call.services.grants.rotate(call.path["id"])
+    grant, token = await asyncio.to_thread(call.services.grants.rotate, call.path["id"])
     return reply({**describe(grant), "token": token})
 
 
@@ -66,7 +75,13 @@ def describe(grant: Grant) -> dict[str, object]:
     }
 
 
-def _existing(call: Call, root: str | None) -> Grant | None:
-    """The newest grant of this checkout."""
-    mine = [grant for grant in call.services.grants.list() if grant.checkout == root]
-    return mine[-1] if mine else None
+async def _located(checkout: str) -> Checkout:
+    if not os.path.isabs(checkout):  # seen from where the daemon stands, it would be another one
+        raise InvalidRequest(f"{checkout!r} is not an absolute path.")
+    try:
+        async with asyncio.timeout(LOOK_S):
+            return await asyncio.to_thread(locate, checkout)
+    except TimeoutError:
+        raise DeadlineExceeded(
+            f"{checkout} could not be looked at within {LOOK_S:g} s; is its disk there?"
+        ) from None

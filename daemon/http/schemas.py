@@ -57,7 +57,6 @@ class GrantRequest(Request):
     ) = None
     label: Annotated[str, Field(max_length=MAX_NAME)] = ""
     expires_at: Instant | None = None
-    reuse: bool = False
 
 
 class Source(Request):
@@ -166,6 +165,13 @@ class PageQuery(Query):
     until: Annotated[Instant | None, One] = None
     limit: Annotated[int, Whole, Field(ge=1, le=200)] = 50
     cursor: Annotated[str | None, One, Field(max_length=200)] = None
+
+
+class HistoryQuery(Query):
+    """Which versions of a memory: `cursor` goes on where the page before ended."""
+
+    limit: Annotated[int, Whole, Field(ge=1, le=100)] = 100
+    cursor: Annotated[int, Whole, Field(ge=0)] = 0
 
 
 class StreamQuery(Query):

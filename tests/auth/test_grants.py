@@ -161,13 +161,17 @@ def test_rotation_keeps_the_grant_and_ends_the_old_token(grants: Grants) -> None
         grants.rotate("g_absent")
 
 
-def test_a_grant_is_widened_under_its_token(grants: Grants) -> None:
-    """Asking for more by name needs no new token."""
-    grant, token = grants.issue(namespaces=OWN)
-    grants.set_namespaces(grant.id, {**OWN, "org:acme": "viewer"})
-    assert grants.verify(token, checkout=None, now=NOW).allows("org:acme", "read")
-    with pytest.raises(NotFound):
-        grants.set_namespaces("g_absent", OWN)
+def test_a_replaced_file_is_noticed_before_it_is_needed(grants: Grants, file: Path) -> None:
+    """Whoever may not wait for a file can ask first, and have it read elsewhere."""
+    _, token = grants.issue(namespaces=OWN)
+    reader = Grants(str(file))
+    assert not reader.is_current()
+    reader.refresh()
+    assert reader.is_current()
+    assert verify(reader, token)
+    grants.issue(namespaces=OWN)
+    assert grants.is_current()
+    assert not reader.is_current()
 
 
 @pytest.mark.parametrize(

@@ -118,15 +118,15 @@ def test_revoked_and_rotated_tokens_are_worth_nothing(served: Started, tmp_path:
     assert owner.call("DELETE", f"/v1/grants/{grant['id']}").code == "not_found"
 
 
-def test_reuse_widens_the_grant_a_checkout_has(served: Started, tmp_path: Path) -> None:
-    """`reuse` adds namespaces to the checkout's grant instead of making a second one."""
+def test_every_grant_is_a_new_one(served: Started, tmp_path: Path) -> None:
+    """A second grant for a checkout leaves the first as it is; `reuse` is no field any more."""
     first = served.grant(checkout=str(tmp_path))
-    wider = served.grant(checkout=str(tmp_path), namespaces={TEAM: "viewer"}, reuse=True)
-    assert wider["id"] == first["id"]
-    assert wider["namespaces"] == {**first["namespaces"], TEAM: "viewer"}
-    listed = served.owner().get("/v1/grants").json["grants"]
-    assert [g for g in listed if g["id"] == first["id"]]
-    assert "token" not in listed[0]
+    second = served.grant(checkout=str(tmp_path), namespaces={TEAM: "viewer"})
+    assert second["id"] != first["id"]
+    assert Http(served.port, token=first["token"]).get("/v1/stats").status == 200
+    reply = served.owner().post("/v1/grants", {"namespaces": {TEAM: "viewer"}, "reuse": True})
+    assert reply.code == "invalid_request"
+    assert "token" not in served.owner().get("/v1/grants").json["grants"][0]
 
 
 @pytest.mark.parametrize(
@@ -137,6 +137,7 @@ def test_reuse_widens_the_grant_a_checkout_has(served: Started, tmp_path: Path) 
         ("namespaces", {}, "invalid_request"),
         ("checkout", "/does/not/exist", "invalid_request"),
         ("checkout", "relative/../path", "invalid_request"),
+        ("checkout", ".", "invalid_request"),
         ("expires_at", "soon", "invalid_request"),
         ("label", "x" * 500, "payload_too_large"),
     ],
