@@ -7,7 +7,7 @@ import re
 from typing import Final, NamedTuple, cast
 
 from ..intake.event import Event
-from . import commands
+from . import commands, shell
 
 LONGEST: Final = 400
 """Characters of a command that can be quoted as a fix; a longer one is a script."""
@@ -61,12 +61,16 @@ def attempt(event: Event) -> Attempt:
 
 
 def subjects(event: Event) -> list[str]:
-    """What a hard rule's pattern is matched against: the command and its parts, or the path."""
+    """What a hard rule's pattern is matched against: the command and all it starts, or the path."""
     made = attempt(event)
     fields = _fields(event.input)
     if not made.shell:
         return [made.text] if made.text else [text for v in fields.values() if (text := _text(v))]
-    return [made.text, *(" ".join(words) for words in commands.segments(made.text))]
+    whole = next((text for key in _COMMAND_KEYS if (text := _text(fields.get(key)))), made.text)
+    found = [made.text]
+    for words in shell.started(whole):
+        found += [" ".join(words), " ".join(shell.verb_on(words))]
+    return list(dict.fromkeys(found))
 
 
 def _fields(raw: str) -> dict[str, object]:

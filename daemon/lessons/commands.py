@@ -10,25 +10,15 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-_QUOTED: Final = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'")
-_HEREDOC: Final = re.compile(
-    r"<<-?\s*['\"]?(\w+)['\"]?.*?(?:^\s*\1\s*$|\Z)", re.DOTALL | re.MULTILINE
-)
-_CHAIN: Final = re.compile(r"&&|\|\||;|\n|&(?!>|\d)")
-_REDIRECT: Final = re.compile(r"\s(?:\d|&)?>{1,2}\s?(?:&\d|[^\s|;&]+)")
-_TAIL: Final = re.compile(
-    r"\|(?!\|)\s*(?:tail|head|less|more|cat|tee|grep|rg|sed|awk|sort|wc)\b[^|&;\n]*"
-)
-_ASSIGNMENT: Final = re.compile(r"^[A-Za-z_]\w*=")
+from . import shell
+
 _VERB: Final = re.compile(r"^[a-z][a-z0-9:_-]*$")
 
 _SETUP_WORDS: Final = (
-    "cd export source . echo printf set unset pwd true sleep pushd popd alias umask clear"
+    "cd : export source . echo printf set unset pwd true sleep pushd popd alias umask clear"
 )
-_SETUP: Final = frozenset(_SETUP_WORDS.split())
-_WRAPPER_WORDS: Final = "sudo env time nohup nice command exec stdbuf doas xvfb-run"
-_WRAPPERS: Final = frozenset(_WRAPPER_WORDS.split())
-_TAKES_VALUE: Final = frozenset({"timeout"})
+SETUP: Final = frozenset(_SETUP_WORDS.split())
+"""Programs that only prepare a shell or speak; a command line is about something else."""
 _VERBED_WORDS: Final = (
     "git npm pnpm yarn bun deno cargo go docker docker-compose podman kubectl helm pip pip3 uv"
     " poetry pipenv pdm hatch conda make just terraform gh aws gcloud az systemctl apt apt-get brew"
@@ -43,22 +33,15 @@ _NESTED: Final = frozenset(_NESTED_WORDS.split())
 _MOST_VERBS: Final = 3
 _RUNNER_WORDS: Final = "python python3 node ruby bash sh zsh run exec py js ts"
 _RUNNERS: Final = _VERBED | frozenset(_RUNNER_WORDS.split())
+_TESTER_WORDS: Final = "pytest tox nox jest vitest mocha rspec phpunit ctest tsc"
+_TESTERS: Final = frozenset(_TESTER_WORDS.split())
 _PARTS: Final = re.compile(r"[^\w]+|_")
 
 
 def segments(command: str) -> list[list[str]]:
     """The commands of a chain as words, without set-up, wrappers, redirections and paging."""
-    text = _TAIL.sub("", _HEREDOC.sub("", command))
-    text = _REDIRECT.sub(" ", text)
-    held: list[str] = []
-
-    def hold(match: re.Match[str]) -> str:
-        held.append(match.group())
-        return f"\ue000{len(held) - 1}\ue001"
-
-    parts = _CHAIN.split(_QUOTED.sub(hold, text))
-    found = [_unwrapped(_restored(part.split("|")[0].split(), held)) for part in parts]
-    return [words for words in found if words and words[0] not in _SETUP]
+    found = [list(part.words) for part in shell.parts(command)]
+    return [words for words in found if words[0] not in SETUP]
 
 
 def class_of(words: Sequence[str]) -> str:
@@ -70,7 +53,7 @@ def class_of(words: Sequence[str]) -> str:
         return class_of(words[2:])
     name = [re.sub(r"^(python|pip)[\d.]+$", r"\1", program)]
     if program in _VERBED or words[0] in _VERBED:
-        name += _verbs(words[1:])
+        name += _verbs(shell.verb_on(words)[1:])
     return " ".join(name)
 
 
@@ -89,6 +72,14 @@ def classes(command: str) -> list[str]:
     return [class_of(words) for words in segments(command)]
 
 
+def runs_something(words: Sequence[str]) -> bool:
+    """Whether the command runs a program, a script or a task, so that its success shows something.
+
+    Git moves files about; that it worked says nothing of what is in them.
+    """
+    return words[0] != "git" and (words[0] in _RUNNERS or "/" in words[0] or words[0] in _TESTERS)
+
+
 def words_of(command: str) -> frozenset[str]:
     """The words that say what a command is about: no flags, no set-up, identifiers by part.
 
@@ -101,37 +92,12 @@ def words_of(command: str) -> frozenset[str]:
 
 def tidy(command: str) -> str:
     """The command on one line, without changes of folder before it and paging behind it."""
-    text = " ".join(_REDIRECT.sub(" ", _TAIL.sub("", command)).split())
+    text = " ".join(shell.bare(command).split())
     return re.sub(r"^(?:cd\s+\S+\s*(?:&&|;)\s*)+", "", text).strip()
 
 
 def _name(words: Sequence[str]) -> str:
     return words[0].rsplit("/", 1)[-1]
-
-
-def _restored(words: Sequence[str], held: Sequence[str]) -> list[str]:
-    return [re.sub(r"\ue000(\d+)\ue001", lambda m: held[int(m[1])], word) for word in words]
-
-
-def _unwrapped(words: list[str]) -> list[str]:
-    """The words from the program itself on."""
-    while words:
-        first = words[0]
-        if _ASSIGNMENT.match(first) or first in {"(", "{", "!"}:
-            words = words[1:]
-        elif first in _TAKES_VALUE:
-            words = _after_flags(words[1:])[1:]
-        elif first in _WRAPPERS:
-            words = _after_flags(words[1:])
-        else:
-            return words
-    return words
-
-
-def _after_flags(words: list[str]) -> list[str]:
-    while words and words[0].startswith("-"):
-        words = words[1:]
-    return words
 
 
 def _verbs(words: Sequence[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 A success is about a failure when it is the same kind of command or shares most of its words. What
 made the difference is then either in the command itself, or in what was done between the two.
+A success that proves nothing (see proof) is about no failure.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from ...storage.outcomes import Outcome
-from . import commands
+from . import commands, proof
 from .attempts import LONGEST, Attempt
 
 WITHIN_S: Final = 1800.0
@@ -48,10 +49,14 @@ def related(failure: Outcome, success: Attempt, at: str) -> bool:
     """Whether the success is about what the failure was about, and soon enough after it."""
     if not success.shell or not 0 <= _seconds(failure.at, at) <= WITHIN_S:
         return False
-    if failure.command_class in commands.classes(success.text):
+    if not proof.proves(success.text, failure.attempt):
+        return False
+    working = proof.decisive(success.text)
+    if failure.command_class in map(commands.class_of, working):
         return True
-    mine, theirs = commands.words_of(failure.attempt), commands.words_of(success.text)
-    return bool(mine and theirs) and len(mine & theirs) / len(mine | theirs) >= SHARED_WORDS
+    if not any(commands.runs_something(words) for words in working) and not _enables(success.text):
+        return False
+    return _shared(failure, success) >= SHARED_WORDS
 
 
 def fix(failure: Outcome, success: Attempt, between: Sequence[Outcome]) -> Fix | None:
@@ -61,23 +66,32 @@ def fix(failure: Outcome, success: Attempt, between: Sequence[Outcome]) -> Fix |
     """
     if len(success.text) > LONGEST:
         return Fix("", "", 0.0, names=False)
-    if success.text == failure.attempt:
-        return _in_between(success, between)
-    if success.command_class != failure.command_class:
-        return Fix(success.text, success.command_class, _sureness(failure, success), names=True)
-    if _adds_something(failure.attempt, success.text):
-        return Fix(success.text, success.command_class, 0.8, names=True)
+    text = proof.core(success.text)
+    if text == proof.core(failure.attempt):
+        return _in_between(text, between)
+    kind = commands.classify(text)
+    if kind != failure.command_class:
+        return Fix(text, kind, _sureness(failure, success), names=True)
+    if _adds_something(failure.attempt, text):
+        return Fix(text, kind, 0.8, names=True)
     return None
 
 
 def steps(between: Sequence[Outcome]) -> list[str]:
     """Of the commands run in between, those that change what the next one finds."""
     found = [one.attempt for one in between if one.kind == "success" and one.tool != "edit"]
-    named = [step for step in found if _ENABLES.search(step) and len(step) <= LONGEST]
+    named = [step for step in found if _enables(step) and len(step) <= LONGEST]
     return list(dict.fromkeys(named))[-MOST_STEPS:]
 
 
-def _in_between(success: Attempt, between: Sequence[Outcome]) -> Fix:
+def _enables(command: str) -> bool:
+    """Whether the command changes what the next one finds, and not by looking away."""
+    working = proof.decisive(command)
+    told = any(_ENABLES.search(" ".join(words)) for words in working)
+    return told and not proof.evasions(command)
+
+
+def _in_between(worked: str, between: Sequence[Outcome]) -> Fix:
     """The same command worked later: because of what was run before it, if anything was."""
     taken = steps(between)
     edits = any(one.tool == "edit" for one in between)
@@ -85,7 +99,7 @@ def _in_between(success: Attempt, between: Sequence[Outcome]) -> Fix:
         return Fix("", "", 0.5 if edits else 0.3, names=False)
     # A file was changed as well: the commands may be only half of the truth.
     confidence = (0.8 if len(taken) == 1 else 0.75) - (0.1 if edits else 0.0)
-    text = " && ".join([*taken, success.text])
+    text = " && ".join([*taken, worked])
     first = commands.classify(taken[0])
     return Fix(text, first, confidence, names=len(text) <= LONGEST)
 
@@ -93,8 +107,14 @@ def _in_between(success: Attempt, between: Sequence[Outcome]) -> Fix:
 def _sureness(failure: Outcome, success: Attempt) -> float:
     if failure.command_class in commands.classes(success.text):
         return 0.85  # the failing command itself, with something before it
-    mine, theirs = commands.words_of(failure.attempt), commands.words_of(success.text)
-    return 0.8 if len(mine & theirs) / len(mine | theirs) >= 0.5 else 0.7
+    return 0.8 if _shared(failure, success) >= 0.5 else 0.7
+
+
+def _shared(failure: Outcome, success: Attempt) -> float:
+    """The share of words the two commands have in common; what is only read does not count."""
+    mine = commands.words_of(failure.attempt)
+    theirs = commands.words_of(proof.core(success.text))
+    return len(mine & theirs) / len(mine | theirs) if mine and theirs else 0.0
 
 
 def _adds_something(before: str, after: str) -> bool:

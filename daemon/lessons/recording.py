@@ -9,7 +9,7 @@ from ...storage.outcomes import Outcome
 from ...storage.transaction import Transaction
 from ..caller import Caller
 from ..intake.event import Event
-from . import failures, learning, pairing, solutions
+from . import failures, learning, pairing, proof, solutions
 from .attempts import Attempt, attempt
 from .pairing import Fix
 
@@ -41,7 +41,7 @@ def succeeded(tx: Transaction, caller: Caller, event: Event) -> None:
     """Pair the success with the failures it settles; without any only test runs are kept."""
     made = attempt(event)
     waiting = outcomes.pending(tx.connection, caller.home, event.session)
-    test = "passed" if made.is_test else ""
+    test = "passed" if made.is_test and proof.decisive(made.text) else ""
     if not (test or (waiting and (made.edits or made.shell))):
         return
     number = outcomes.add(tx, caller.namespace, _outcome(event, made, "success", test=test))
