@@ -9,8 +9,11 @@ import pytest
 from tests.harness.checkouts import Checkouts
 from tests.harness.daemons import Daemon
 from tests.harness.http import Http, Reply
-from tests.harness.openapi import Operation, operations, smallest_body
+from tests.harness.jsontypes import JsonObject, decode
+from tests.harness.openapi import Operation, operations, smallest, smallest_body
 from tests.harness.raw import exchange, head, status_of
+from tests.harness.waiting import eventually
+from tests.mcp import toolbox
 
 NOBODY = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 SECRET = "the merger is called project heron"
@@ -140,6 +143,8 @@ def assert_refused(stage: Stage, client: Http) -> None:
         reply = stage.call(client, operation, stage.memory)
         assert reply.status == 401, (operation.name, reply.status, reply.body)
         assert b"heron" not in reply.body
+    reply = toolbox.post(client, "tools/list")
+    assert reply.status == 401, reply
     assert stage.victim.get(f"/v1/memories/{stage.memory}").json["version"] == 1
 
 
@@ -189,24 +194,134 @@ def test_a_viewer_changes_nothing(stage: Stage) -> None:
     assert viewer.get(f"/v1/memories/{stage.memory}").json["content"] == SECRET
     assert viewer.recall("merger")[0]["content"] == SECRET
     for operation in stage.granted():
-        if operation.method in WRITING and operation.path not in READING_BY_POST:
+        if writes(operation):
             reply = stage.call(viewer, operation, stage.memory)
-            refused = reply.status == 403 or all(
-                "error" in result for result in reply.json.get("results", [{}])
-            )
-            assert refused, (operation.name, reply)
+            assert (reply.status, reply.code) == (403, "forbidden"), (operation.name, reply)
+    for tool, told in use_every_tool(viewer, stage.memory):
+        assert tool["annotations"]["readOnlyHint"] or is_refused(told), (tool["name"], told)
     assert stage.victim.get(f"/v1/memories/{stage.memory}").json["version"] == 1
     assert len(stage.victim.get("/v1/memories").json["items"]) == 1
 
 
-def test_an_editor_does_not_forget_others_rows(stage: Stage) -> None:
-    """An editor writes, but only an admin forgets what another grant wrote."""
+def test_an_editor_does_not_change_others_rows(stage: Stage) -> None:
+    """An editor writes, but only an admin changes what another grant wrote, by whatever route."""
     granted = stage.daemon.grant(namespaces={stage.namespace: "editor"})
     editor = stage.victim.as_token(granted["token"])
     own = editor.store("written by the editor")
-    assert editor.call("DELETE", f"/v1/memories/{stage.memory}").status == 403
+    rule = standing_rule(stage.victim)
+    before = stage.victim.get(f"/v1/memories/{rule}").json
+    for operation in stage.granted():
+        if writes(operation) and "{id}" in operation.path and "promote" not in operation.path:
+            reply = stage.call(editor, operation, rule)
+            assert (reply.status, reply.code) == (403, "forbidden"), (operation.name, reply)
+    replacing = editor.post("/v1/memories", {"content": "better", "supersedes": rule})
+    assert (replacing.status, replacing.code) == (403, "forbidden")
+    for tool, told in use_every_tool(editor, rule):
+        assert tool["name"] not in {"memory_forget", "memory_store"} or is_refused(told), told
+    assert stage.victim.get(f"/v1/memories/{rule}").json == before
+    assert stage.victim.post(f"/v1/rules/{rule}/demote", None).status == 200
+    promoting = editor.post(f"/v1/rules/{rule}/promote", None)
+    assert (promoting.status, promoting.code) == (403, "forbidden")
     assert editor.call("DELETE", f"/v1/memories/{own}").status == 200
-    assert stage.victim.get(f"/v1/memories/{stage.memory}").status == 200
+
+
+def standing_rule(client: Http) -> str:
+    """A rule that every route has something to change about: edited, and marked as hard."""
+    rule = client.store("Never push to main", kind="correction")
+    edited = client.call("PATCH", f"/v1/memories/{rule}", {"detail": "It is protected."})
+    marked = client.post(f"/v1/rules/{rule}/hard", {"pattern": "git push*main*"})
+    assert (edited.status, marked.status) == (200, 200)
+    return rule
+
+
+def test_tools_tell_a_stranger_nothing(stage: Stage) -> None:
+    """No tool shows a foreign text, and a foreign memory is to every tool like a missing one."""
+    foreign = use_every_tool(stage.stranger, stage.memory)
+    missing = use_every_tool(stage.stranger, NOBODY)
+    for (tool, there), (_, gone) in zip(foreign, missing, strict=True):
+        assert b"heron" not in there.body, tool["name"]
+        if {"id", "ids"} & set(tool["inputSchema"]["properties"]):
+            assert comparable(there, stage.memory) == comparable(gone, NOBODY), tool["name"]
+    shown = stage.victim.get(f"/v1/memories/{stage.memory}").json
+    assert (shown["version"], shown["status"]) == (1, "active")
+
+
+def test_a_key_opens_nobody_elses_answer(stage: Stage) -> None:
+    """The same key and request under another grant is another write, and under none a 401."""
+    headers, body = {"Idempotency-Key": "k"}, {"content": "the heron again", "detail": SECRET}
+    mine = stage.victim.post("/v1/memories", body, headers=headers)
+    theirs = stage.stranger.post("/v1/memories", body, headers=headers)
+    assert (mine.status, theirs.status) == (201, 201)
+    assert mine.json["id"] != theirs.json["id"]
+    assert stage.namespace.encode() not in theirs.body
+    granted = stage.daemon.grant(namespaces={stage.namespace: "admin"})
+    client = stage.victim.as_token(granted["token"])
+    path, change = f"/v1/memories/{stage.memory}", {"detail": SECRET}
+    assert client.call("PATCH", path, change, headers=headers).status == 200
+    stage.daemon.owner().call("DELETE", f"/v1/grants/{granted['id']}")
+    replayed = client.call("PATCH", path, change, headers=headers)
+    assert replayed.status == 401
+    assert b"heron" not in replayed.body
+
+
+def test_what_others_store_is_not_felt(stage: Stage) -> None:
+    """Scores, cursors, counts and status are to a stranger what they were, however much others
+    store of the same words."""
+    for n in range(5):
+        stage.stranger.store(f"the ferry of the stranger, crossing number {n}")
+    wait_for_vectors(stage)
+    before = felt(stage)
+    batch = {"items": [{"content": f"the ferry crossing of project heron {n}"} for n in range(60)]}
+    assert stage.victim.post("/v1/memories/batch", batch).status == 200
+    wait_for_vectors(stage)
+    assert felt(stage) == before
+
+
+def felt(stage: Stage) -> list[object]:
+    """What the stranger can read, without the times it took."""
+    stranger = stage.stranger
+    answers: list[JsonObject] = [
+        stranger.get("/v1/memories?limit=2").json,
+        stranger.get("/v1/stats").json,
+        stranger.get("/v1/status").json,
+        stranger.get("/v1/rules").json,
+        stranger.post("/v1/search", {"query": "ferry"}).json,
+        stranger.post("/v1/search", {"query": "crossing number"}).json,
+        stranger.post("/v1/recall", {"query": "ferry crossing", "explain": True}).json,
+    ]
+    passing = {"took_ms", "uptime_s"}
+    return [{name: one[name] for name in one if name not in passing} for one in answers]
+
+
+def wait_for_vectors(stage: Stage) -> None:
+    """Wait until every row has its vector."""
+    owner = stage.daemon.owner()
+    eventually(lambda: owner.get("/v1/status").json["embedding"]["pending"] == 0, within=30)
+
+
+def use_every_tool(client: Http, ident: str) -> list[tuple[JsonObject, Reply]]:
+    """Each MCP tool with its smallest arguments, and `ident` wherever an id can be said."""
+    used: list[tuple[JsonObject, Reply]] = []
+    for tool in toolbox.result(client, "tools/list")["tools"]:
+        fields = tool["inputSchema"]["properties"]
+        arguments = smallest({}, tool["inputSchema"])
+        arguments |= {name: ident for name in ("id", "supersedes") if name in fields}
+        arguments |= {name: [ident] for name in ("ids",) if name in fields}
+        call = {"name": tool["name"], "arguments": arguments}
+        used.append((tool, toolbox.post(client, "tools/call", call)))
+    return used
+
+
+def is_refused(told: Reply) -> bool:
+    """Whether a tool said no: as an error, or by the status of what was to be stored."""
+    found = told.json["result"]
+    said = decode(found["content"][0]["text"])
+    return bool(found["isError"]) or said.get("status") in {"blocked", "invalid"}
+
+
+def writes(operation: Operation) -> bool:
+    """Whether the operation changes anything."""
+    return operation.method in WRITING and operation.path not in READING_BY_POST
 
 
 def test_two_authorization_headers_are_refused(stage: Stage) -> None:
