@@ -112,7 +112,12 @@ class AsyncMemory:
 
     async def history(self, memory_id: str) -> Sequence[Version]:
         """Every version of a memory, oldest first."""
-        return await self._run(operations.history(memory_id))
+        page = await self._run(operations.history(memory_id, None))
+        found = list(page.versions)
+        while page.next_cursor is not None:
+            page = await self._run(operations.history(memory_id, page.next_cursor))
+            found += page.versions
+        return found
 
     async def undo(self, memory_id: str) -> Entry:
         """Take back the last change."""

@@ -111,7 +111,12 @@ class Memory:
 
     def history(self, memory_id: str) -> Sequence[Version]:
         """Every version of a memory, oldest first."""
-        return self._run(operations.history(memory_id))
+        page = self._run(operations.history(memory_id, None))
+        found = list(page.versions)
+        while page.next_cursor is not None:
+            page = self._run(operations.history(memory_id, page.next_cursor))
+            found += page.versions
+        return found
 
     def undo(self, memory_id: str) -> Entry:
         """Take back the last change."""

@@ -13,7 +13,7 @@ from . import readings
 from .channel import encode, new_key
 from .documents import Document
 from .http1 import encode_query, quote
-from .models import Entry, Found, NamespaceStats, Page, Recalled, Receipt, Status, Version
+from .models import Entry, Found, NamespaceStats, Page, Recalled, Receipt, Status
 
 T = TypeVar("T")
 
@@ -171,9 +171,12 @@ def forget(memory_id: str) -> Operation[None]:
     return _write("DELETE", _memory(memory_id), None, readings.nothing)
 
 
-def history(memory_id: str) -> Operation[list[Version]]:
-    """Every version of a memory, oldest first."""
-    return Operation("GET", _memory(memory_id, "/history"), None, None, readings.versions)
+def history(memory_id: str, cursor: str | None) -> Operation[readings.Versions]:
+    """One page of the versions of a memory, oldest first."""
+    target = _memory(memory_id, "/history")
+    if cursor is not None:
+        target += encode_query([("cursor", cursor)])
+    return Operation("GET", target, None, None, readings.versions)
 
 
 def undo(memory_id: str) -> Operation[Entry]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ..auth.errors import RecalldError, from_wire
 from .documents import Document, count, document, items, maybe_text, number, rows, strings, text
 from .models import (
@@ -87,19 +89,27 @@ def found(doc: Document) -> Found:
     return Found(tuple(map(_hit, rows(doc.get("hits")))), total, number(doc, "took_ms"))
 
 
-def versions(doc: Document) -> list[Version]:
-    """The history of a memory, oldest first."""
-    return [
-        Version(
-            count(item, "version"),
-            text(item, "op"),
-            text(item, "at"),
-            text(item, "by"),
-            text(item, "content"),
-            item,
-        )
-        for item in rows(doc.get("versions"))
-    ]
+class Versions(NamedTuple):
+    """One page of a memory's history, oldest first; `next_cursor` asks for the following one."""
+
+    versions: tuple[Version, ...]
+    next_cursor: str | None
+
+
+def versions(doc: Document) -> Versions:
+    """One page of a history."""
+    return Versions(tuple(map(_version, rows(doc.get("versions")))), maybe_text(doc, "next_cursor"))
+
+
+def _version(item: Document) -> Version:
+    return Version(
+        count(item, "version"),
+        text(item, "op"),
+        text(item, "at"),
+        text(item, "by"),
+        text(item, "content"),
+        item,
+    )
 
 
 def stats(doc: Document) -> list[NamespaceStats]:

@@ -66,9 +66,8 @@ def undo(tx: Transaction, scope: Scope, ulid: str, *, by: str, only_own: bool = 
 
     Undoing again goes further back. Raises MissingRow, ForeignRow or NothingToUndo.
     """
-    past = {entry.version: entry for entry in history.versions(tx.connection, scope, ulid)}
-    latest = past[max(past)]
-    target = _before(past, latest)
+    latest = history.latest(tx.connection, scope, ulid)
+    target = _before(tx, scope, latest)
     state = replace(_memory(target), version=latest.version + 1, updated_at=tx.now)
     _allowed(state, by, only_own, None)
     present = find(tx.connection, scope, ulid)
@@ -90,13 +89,16 @@ def _bring_back(tx: Transaction, state: Memory, by: str, restores: int) -> Memor
     return memory
 
 
-def _before(past: Mapping[int, Version], latest: Version) -> Version:
+def _before(tx: Transaction, scope: Scope, latest: Version) -> Version:
     """The version an undo of `latest` goes back to, seen through earlier undos."""
+    ulid = str(latest.memory["ulid"])
     standing = latest.restores or latest.version
-    if standing - 1 not in past:
+    earlier = history.at_version(tx.connection, scope, ulid, standing - 1)
+    if earlier is not None and earlier.restores:
+        earlier = history.at_version(tx.connection, scope, ulid, earlier.restores)
+    if earlier is None:
         raise NothingToUndo("This is the first version of the memory; nothing comes before it.")
-    earlier = past[standing - 1]
-    return past[earlier.restores] if earlier.restores else earlier
+    return earlier
 
 
 def _memory(entry: Version) -> Memory:

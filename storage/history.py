@@ -16,10 +16,18 @@ import orjson
 
 from .faults import MissingRow
 from .memories import Memory
-from .scope import Scope, identify
+from .scope import Scope, id_list, identify
 from .transaction import Transaction
 
 GENESIS: Final = bytes(32)
+# Bytes of documents read for one page of versions.
+PAGE_BYTES: Final = 1 << 20
+
+_OF: Final = (
+    "SELECT version, op, at, by, doc FROM versions WHERE ulid = ? "
+    "AND ns IN (SELECT value FROM json_each(?))"
+)
+_AFTER: Final = f"{_OF} AND version > ? ORDER BY version LIMIT ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +44,13 @@ class Version:
     by: str
     memory: Mapping[str, object]
     restores: int | None
+
+
+class Past(NamedTuple):
+    """Some versions, and the number behind which the next ones come (None at the end)."""
+
+    entries: list[Version]
+    after: int | None
 
 
 class ChainReport(NamedTuple):
@@ -66,17 +81,65 @@ def append(
     )
 
 
-def versions(connection: apsw.Connection, scope: Scope, ulid: str) -> list[Version]:
-    """All versions of the memory, oldest first, also of a forgotten one. May raise MissingRow."""
-    namespaces = list(identify(connection, scope))
-    rows = connection.execute(
-        "SELECT version, op, at, by, doc FROM versions WHERE ulid = ? "
-        "AND ns IN (SELECT value FROM json_each(?)) ORDER BY version",
-        (ulid, orjson.dumps(namespaces).decode()),
-    ).fetchall()
-    if not rows:
+def versions(
+    connection: apsw.Connection, scope: Scope, ulid: str, *, after: int = 0, limit: int = 100
+) -> Past:
+    """The versions of the memory behind version `after`, oldest first, also of a forgotten one.
+
+    At most `limit`, and no more than PAGE_BYTES (but one at least): a page costs the same however
+    long the history is. Raises MissingRow.
+    """
+    bindings = (ulid, id_list(connection, scope), after, limit + 1)
+    entries: list[Version] = []
+    size = 0
+    for row in connection.execute(_AFTER, bindings):
+        if len(entries) == limit or (entries and size + len(row[4]) > PAGE_BYTES):
+            return Past(entries, entries[-1].version)
+        size += len(row[4])
+        entries.append(_version(*row))
+    if not entries and not after:
         raise MissingRow("There is no such memory.")
-    return [_version(*row) for row in rows]  # type: ignore[arg-type]  # typed by the schema
+    return Past(entries, None)
+
+
+def latest(connection: apsw.Connection, scope: Scope, ulid: str) -> Version:
+    """The last version of the memory, also of a forgotten one. Raises MissingRow."""
+    found = _one(connection, scope, ulid, "ORDER BY version DESC LIMIT 1", None)
+    if found is None:
+        raise MissingRow("There is no such memory.")
+    return found
+
+
+def at_version(
+    connection: apsw.Connection, scope: Scope, ulid: str, version: int
+) -> Version | None:
+    """The version with this number, if there is one."""
+    return _one(connection, scope, ulid, "AND version = ?", version)
+
+
+def at_time(connection: apsw.Connection, scope: Scope, ulid: str, moment: str) -> Version | None:
+    """The version that stood at the moment, an RFC 3339 time as the store writes them."""
+    return _one(connection, scope, ulid, "AND at <= ? ORDER BY version DESC LIMIT 1", moment)
+
+
+def namespace_of(connection: apsw.Connection, scope: Scope, ulid: str) -> str:
+    """Where the memory lies, or lay before it was forgotten. Raises MissingRow."""
+    ns = connection.execute(
+        "SELECT ns FROM versions WHERE ulid = ? AND ns IN (SELECT value FROM json_each(?)) LIMIT 1",
+        (ulid, id_list(connection, scope)),
+    ).get
+    if ns is None:
+        raise MissingRow("There is no such memory.")
+    return identify(connection, scope)[int(ns)]
+
+
+def _one(
+    connection: apsw.Connection, scope: Scope, ulid: str, which: str, value: str | int | None
+) -> Version | None:
+    bindings = (ulid, id_list(connection, scope), *(() if value is None else (value,)))
+    for row in connection.execute(f"{_OF} {which}", bindings):
+        return _version(*row)
+    return None
 
 
 def verify(

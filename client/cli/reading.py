@@ -100,13 +100,23 @@ def print_memory(memory: Document) -> None:
 
 
 def _history(context: Context, args: argparse.Namespace) -> int:
-    answer = context.ask("GET", f"/v1/memories/{_segment(args.id)}/history")
+    versions = _versions(context, f"/v1/memories/{_segment(args.id)}/history")
     if context.json:
-        terminal.say(terminal.as_json(answer))
+        terminal.say(terminal.as_json({"versions": versions}))
         return 0
     columns = ("version", "at", "op", "by", "content")
-    terminal.table(columns, [_version(version) for version in rows(answer.get("versions"))])
+    terminal.table(columns, [_version(version) for version in versions])
     return 0
+
+
+def _versions(context: Context, target: str) -> list[Document]:
+    """All of them, page by page."""
+    answer = context.ask("GET", target)
+    found = rows(answer.get("versions"))
+    while cursor := maybe_text(answer, "next_cursor"):
+        answer = context.ask("GET", target + encode_query([("cursor", cursor)]))
+        found += rows(answer.get("versions"))
+    return found
 
 
 def _version(version: Document) -> tuple[str, ...]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from ...auth.errors import InvalidRequest, NotFound
 from ...storage import edits, history, memories, pages
-from ...storage.scope import Scope
 from ...storage.transaction import Transaction
 from ...storage.ulid import is_ulid
 from ..intake.text import clean
 from . import shapes
 from .answers import Answer, reply
 from .call import Call
-from .schemas import EditRequest, PageQuery
+from .schemas import EditRequest, HistoryQuery, PageQuery
 from .writing import Outcome, write
 
 _CLEARABLE = frozenset({"detail", "valid_from", "valid_to"})
@@ -72,10 +71,17 @@ async def forget(call: Call) -> Answer:
 
 
 async def past(call: Call) -> Answer:
-    """Every version of a memory, oldest first; also of a forgotten one."""
+    """One page of the versions of a memory, oldest first; also of a forgotten one."""
+    query = call.query(HistoryQuery)
     scope, ulid = call.access.readable(), _id(call)
-    found = await call.read(lambda reader, _: history.versions(reader.connection, scope, ulid))
-    return reply({"versions": [shapes.version(entry) for entry in found]})
+    found = await call.read(
+        lambda reader, _: history.versions(
+            reader.connection, scope, ulid, after=query.cursor, limit=query.limit
+        )
+    )
+    cursor = None if found.after is None else str(found.after)
+    shown = [shapes.version(entry) for entry in found.entries]
+    return reply({"versions": shown, "next_cursor": cursor})
 
 
 async def undo(call: Call) -> Answer:
@@ -83,15 +89,10 @@ async def undo(call: Call) -> Answer:
     scope, ulid, by = call.access.readable(), _id(call), call.access.by
 
     def job(tx: Transaction) -> Outcome:
-        own = call.access.check_write(_namespace_of(tx, scope, ulid))
+        own = call.access.check_write(history.namespace_of(tx.connection, scope, ulid))
         return Outcome(200, shapes.memory(edits.undo(tx, scope, ulid, by=by, only_own=own)))
 
     return await write(call, job)
-
-
-def _namespace_of(tx: Transaction, scope: Scope, ulid: str) -> str:
-    """Where the memory lies, or lay before it was forgotten."""
-    return str(history.versions(tx.connection, scope, ulid)[-1].memory["namespace"])
 
 
 def _id(call: Call) -> str:

@@ -146,9 +146,10 @@ class MemoryPage(Response):
 
 
 class History(Response):
-    """Every version of a memory, oldest first."""
+    """Versions of a memory, oldest first, and the cursor of those after them."""
 
     versions: list[dict[str, JsonValue]]
+    next_cursor: str | None
 
 
 class Hit(Response):

@@ -156,8 +156,9 @@ MEMORIES = (
         "/v1/memories/{id}/history",
         memories.past,
         GRANT,
-        "Every version of a memory",
+        "The versions of a memory",
         responses.History,
+        query=schemas.HistoryQuery,
     ),
     Route(
         "POST",

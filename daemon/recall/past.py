@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import apsw
 
-from ...storage.history import versions
+from ...storage.history import at_time
 from ...storage.memories import Memory
 from ...storage.scope import Scope
 
@@ -20,10 +20,10 @@ def as_it_was(connection: apsw.Connection, scope: Scope, memory: Memory, at_ms: 
     moment = moment.replace("+00:00", "Z")
     if memory.version == 1 or memory.updated_at <= moment:
         return memory
-    past = [entry for entry in versions(connection, scope, memory.ulid) if entry.at <= moment]
-    if not past or past[-1].op == "forget":
+    past = at_time(connection, scope, memory.ulid, moment)
+    if past is None or past.op == "forget":
         return memory
-    then = past[-1].memory
+    then = past.memory
     known = {field.name for field in fields(Memory)}
     changes = {name: then[name] for name in _RESTORED if name in then and name in known}
     return replace(memory, **changes)  # type: ignore[arg-type]  # history keeps the column types

@@ -79,7 +79,11 @@ def test_every_call(memory: Memory, notices: list[str]) -> None:
     with pytest.raises(NotFound):
         memory.get(receipt.id)
     assert memory.undo(receipt.id).content == "on 6381"
-    ops = [version.op for version in memory.history(receipt.id)]
+    for number in range(10):  # each 130 kB, so that no page holds all
+        memory.edit(receipt.id, content="x" * 65_000, detail=f"{number}" + "x" * 65_000)
+    details = [str(version.fields["detail"])[:1] for version in memory.history(receipt.id)[4:]]
+    assert details == list("0123456789")
+    ops = [version.op for version in memory.history(receipt.id)][:4]
     assert ops == ["store", "edit", "forget", "undo"]
     assert memory.status().pid > 0
     assert {one.namespace: one.memories for one in memory.stats()}[receipt.namespace] == 1

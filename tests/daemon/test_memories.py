@@ -119,6 +119,22 @@ def test_forgetting_can_be_undone(client: Http) -> None:
     assert client.call("POST", f"/v1/memories/{client.store('new')}/undo").code == "conflict"
 
 
+def test_a_long_history_comes_in_pages(client: Http) -> None:
+    """At most a hundred versions at once; the cursor goes on, and a made-up one is refused."""
+    ulid = client.store("0")
+    for number in range(1, 120):
+        client.call("PATCH", f"/v1/memories/{ulid}", {"content": f"{number}"})
+    path = f"/v1/memories/{ulid}/history"
+    first = client.get(path).json
+    rest = client.get(f"{path}?cursor={first['next_cursor']}").json
+    assert (len(first["versions"]), len(rest["versions"])) == (100, 20)
+    assert rest["next_cursor"] is None
+    told = [entry["content"] for entry in first["versions"] + rest["versions"]]
+    assert told == [f"{number}" for number in range(120)]
+    for wrong in ("cursor=x", "cursor=-1", "limit=0", "limit=101"):
+        assert client.get(f"{path}?{wrong}").code == "invalid_request"
+
+
 @pytest.mark.parametrize("ulid", [NO_SUCH_ID, "x", "..%2f..%2fetc%2fpasswd", "%00", "ü"])
 def test_unknown_ids_are_not_found(client: Http, ulid: str) -> None:
     """An id that exists nowhere and one that cannot exist get the same answer."""

@@ -50,7 +50,7 @@ def test_a_duplicates_new_tags_are_kept(opened: Opened) -> None:
     assert (kept.tags, kept.importance, kept.evidence) == (("a", "b"), 0.9, 2)
     assert opened.add(Draft(HERE, TEXT, tags=("b",))).version == 2
     told = opened.read(lambda c: history.versions(c, SCOPE, first.ulid))
-    assert [entry.op for entry in told] == ["store", "edit"]
+    assert [entry.op for entry in told.entries] == ["store", "edit"]
 
 
 def test_a_row_gathers_only_so_many_tags(opened: Opened) -> None:

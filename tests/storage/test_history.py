@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import apsw
 import pytest
-from recalld.storage import history
+from recalld.storage import edits, history
+from recalld.storage.memories import Memory
+from recalld.storage.transaction import Transaction
 
 from tests.storage.opened import HERE, SCOPE, THERE, Opened, is_signed, sign
 
@@ -12,18 +15,73 @@ def _chain(opened: Opened, ns: int = 1) -> history.ChainReport:
     return opened.read(lambda c: history.verify(c, ns, is_signed))
 
 
+def _page(opened: Opened, ulid: str, after: int, limit: int) -> history.Past:
+    return opened.read(lambda c: history.versions(c, SCOPE, ulid, after=after, limit=limit))
+
+
 def test_versions_tell_the_whole_story(opened: Opened) -> None:
     """History names each change, who made it, and the state after it, also once forgotten."""
     ulid = opened.note("A")
     opened.edit(ulid, content="B")
     opened.forget(ulid)
     opened.undo(ulid)
-    told = opened.read(lambda c: history.versions(c, SCOPE, ulid))
+    told = opened.read(lambda c: history.versions(c, SCOPE, ulid)).entries
     assert [entry.op for entry in told] == ["store", "edit", "forget", "undo"]
     assert [entry.memory["content"] for entry in told] == ["A", "B", "B", "B"]
     assert [entry.version for entry in told] == [1, 2, 3, 4]
     assert told[-1].restores == 2
     assert {entry.by for entry in told} == {"grant"}
+
+
+def test_versions_come_in_pages(opened: Opened) -> None:
+    """No page holds more than its limit or its bytes, and together they hold every version."""
+    large = "x" * 300_000
+    ulid = opened.note("0")
+    for number in range(1, 12):
+        opened.edit(ulid, content=f"{number} {large if number > 7 else ''}")
+
+    def walk(limit: int) -> list[list[int]]:
+        pages: list[list[int]] = []
+        after: int | None = 0
+        while after is not None:
+            page = _page(opened, ulid, after, limit)
+            pages.append([entry.version for entry in page.entries])
+            after = page.after
+        return pages
+
+    assert walk(5) == [[1, 2, 3, 4, 5], [6, 7, 8, 9, 10], [11, 12]]
+    assert walk(100) == [[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], [12]]
+    assert walk(12)[0] == walk(100)[0]
+
+
+def test_a_long_history_costs_an_undo_nothing(opened: Opened) -> None:
+    """An undo, or a look at what stood then, reads the versions it needs, not all of them."""
+    ulid = opened.note("0")
+    moments: list[str] = []
+    for number in range(1, 40):
+        moments.append(opened.edit(ulid, content=f"{number}").updated_at)
+    asked: list[str] = []
+
+    def job(tx: Transaction) -> Memory:
+        def trace(_: apsw.Cursor, statement: str, __: apsw.Bindings | None) -> bool:
+            asked.append(statement)
+            return True
+
+        tx.connection.exec_trace = trace
+        try:
+            return edits.undo(tx, SCOPE, ulid, by="grant")
+        finally:
+            tx.connection.exec_trace = None
+
+    assert opened.write(job).content == "38"
+    reads = [one for one in asked if " doc FROM versions" in one]
+    assert 0 < len(reads) <= 3
+    assert all("LIMIT 1" in one or "version = ?" in one for one in reads)
+    stood = opened.read(lambda c: history.at_time(c, SCOPE, ulid, moments[4]))
+    assert stood is not None
+    assert stood.at == moments[4]
+    assert opened.read(lambda c: history.at_time(c, SCOPE, ulid, "2000")) is None
+    assert opened.read(lambda c: history.namespace_of(c, SCOPE, ulid)) == HERE
 
 
 def test_each_namespace_has_its_own_chain(opened: Opened) -> None:
