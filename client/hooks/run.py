@@ -13,12 +13,12 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
-from ...auth.checkout import locate
-from ...auth.errors import InvalidRequest, RecalldError
+from ...auth.errors import RecalldError
 from ...auth.paths import Layout, layout
+from ..access import TOKEN_VARIABLE
 from ..deadline import Deadline
 from ..documents import Document, text
-from . import hosts, journal, streams
+from . import hosts, journal, streams, whereabouts
 from .alarm import Alarm, left_to_child
 from .delivery import Delivery, Refused, Undelivered
 from .event import ANSWERED, Answer, Event
@@ -73,11 +73,12 @@ class Hook:
         event = self._read()
         if event is None or self._layout is None or self._environ.get(SWITCH) == "off":
             return
-        root = self._root(event.cwd)
-        if root is None:
-            self.note("dropped: no folder")
-            return
-        self._deliver(self._layout, event, root)
+        root = whereabouts.root(event.cwd, self._environ)
+        if root is not None or self._environ.get(TOKEN_VARIABLE):
+            self._deliver(self._layout, event, root or event.cwd)
+        else:  # the daemon may know whose folder it was, or it may come back
+            document = packed(event, self._name)
+            self._spool(self._layout, document, event.cwd, Undelivered("the folder is gone"))
 
     def end(self) -> None:
         """Say the neutral output unless something has been said."""
@@ -98,19 +99,6 @@ class Hook:
         found = payload(streams.received(self._clock))
         self._event_name = text(found, "hook_event_name") or self._event_name
         return self._host.read(self._event_name, found)
-
-    def _root(self, cwd: str) -> str | None:
-        """The checkout the event belongs to: where the agent works, else where it was started.
-
-        Agents remove folders they are in (worktrees, temporary ones), so the first may be gone.
-        """
-        for folder in (cwd, self._environ.get("CLAUDE_PROJECT_DIR"), "."):
-            if folder:
-                try:
-                    return locate(folder).root
-                except (InvalidRequest, OSError):
-                    continue
-        return None
 
     def _deliver(self, place: Layout, event: Event, root: str) -> None:
         document = packed(event, self._name)
@@ -136,7 +124,7 @@ class Hook:
 
         reason = str(why) if isinstance(why, Undelivered) else type(why).__name__
         try:
-            kept = spool.put(place, root, document)
+            kept = spool.put(place, root, document, self._environ.get(TOKEN_VARIABLE, ""))
         except (OSError, RecalldError) as error:
             self.note(f"lost ({reason}): {type(error).__name__}")
             return

@@ -1,10 +1,11 @@
 """Events that could not be delivered wait as files until the daemon takes them in.
 
-    <data>/spool/<ulid>.json   0600 in a 0700 folder: {"schema": 1, "checkout", "events": […]}
+    <data>/spool/<ulid>.json   0600 in a 0700 folder: {"schema": 1, "checkout", "events": […]},
+                               with "token_sha256" when a token was given by hand
     <data>/spool/dropped       one byte for every event there was no room for
 
-The daemon reads them in the order of their names, stores under the checkout's namespace and removes
-a file only after the commit; the events' ids make that exactly once.
+The daemon reads them in the order of their names, stores on behalf of that token or the checkout's
+grant, and removes a file only after the commit; the events' ids make that exactly once.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 
+from ...auth import tokens
 from ...auth.paths import Layout, ensure_private_dir, write_private
 from ..documents import Document, text
 from .packing import scrubbed
@@ -27,10 +29,11 @@ def folder(layout: Layout) -> str:
     return os.path.join(layout.data, "spool")
 
 
-def put(layout: Layout, checkout: str, event: Document) -> bool:
+def put(layout: Layout, checkout: str, event: Document, token: str = "") -> bool:
     """Keep a packed event for later; False when the spool is full, which is counted.
 
-    `checkout` is the real root whose namespace it belongs to. What is written holds no secret and
+    `checkout` is the real root whose namespace it belongs to, unless a `token` was given by hand:
+    then its grant decides, of which only the digest is kept. What is written holds no secret and
     no private part. Raises StorageTrouble or UnsafePermissions.
     """
     place = folder(layout)
@@ -39,7 +42,9 @@ def put(layout: Layout, checkout: str, event: Document) -> bool:
     if _count(place) >= MOST_FILES:
         _count_dropped(place)
         return False
-    kept = {"schema": SCHEMA, "checkout": checkout, "events": [scrubbed(event)]}
+    kept: Document = {"schema": SCHEMA, "checkout": checkout, "events": [scrubbed(event)]}
+    if token:
+        kept["token_sha256"] = tokens.digest(token.strip())
     # ASCII: a folder's name may hold bytes that are not UTF-8.
     write_private(os.path.join(place, f"{text(event, 'id')}.json"), json.dumps(kept).encode())
     return True

@@ -1,8 +1,9 @@
 """Taking in the events that hooks could not deliver, from files in `<data>/spool`.
 
-In the order of their names, in the namespace their checkout has by its place, and each once: the
+In the order of their names, on behalf of those the hooks would have spoken for, and each once: the
 ids are claimed with the effects, and a file goes only after the commit. A file that makes no sense
-is set aside (`.refused`) instead of being tried for ever; trouble that may pass is waited out.
+or has no grant any more is set aside (`.refused`) instead of being tried for ever; trouble that may
+pass is waited out.
 """
 
 from __future__ import annotations
@@ -16,14 +17,18 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import Final, NamedTuple, cast
 
-from ...auth.checkout import locate
-from ...auth.errors import InvalidRequest, NotFound, RecalldError, UnsafePermissions
+from ...auth.errors import (
+    AccessDenied,
+    InvalidRequest,
+    NotFound,
+    RecalldError,
+    Unauthenticated,
+    UnsafePermissions,
+)
 from ...auth.grants import Grants
-from ...auth.namespaces import USER
 from ...auth.paths import Layout, read_private
 from ...storage.engine import Store
 from ...storage.faults import Invalid, StorageFault
-from ...storage.scope import Scope
 from ...storage.transaction import Transaction
 from ..caller import Caller
 from ..http.bodies import decode, validate
@@ -31,6 +36,7 @@ from ..http.learning_requests import EventRequest
 from ..moments import dispatch
 from . import gate
 from .event import Event
+from .origin import Origin, caller
 
 SCHEMA: Final = 1
 MOST_AT_ONCE: Final = 100
@@ -68,6 +74,7 @@ class Spool:
     """The folder, read by one thread at a time."""
 
     def __init__(self, layout: Layout, store: Store, grants: Grants) -> None:
+        self._data = layout.data
         self._folder = os.path.join(layout.data, "spool")
         self._store = store
         self._grants = grants
@@ -99,7 +106,7 @@ class Spool:
     def _begin(self, path: str) -> Waiting | None:
         """Send a file on its way; None when it was set aside or has to wait."""
         try:
-            checkout, events = self._read(path)
+            origin, events = self._read(path)
         except _NONSENSE as error:
             self._refuse(path, error)
             return None
@@ -107,16 +114,18 @@ class Spool:
             self._wait(error)
             return None
         try:
-            caller = self._caller(checkout)
-            if caller is not None:
-                return Waiting(path, self._submit(caller, events))
+            found = caller(origin, self._grants, self._data)
+            if found is not None:
+                return Waiting(path, self._submit(found, events))
             self._put_off(path)
+        except (Unauthenticated, AccessDenied) as error:
+            self._refuse(path, error)
         except _TROUBLE as error:
             self._wait(error)
         return None
 
-    def _read(self, path: str) -> tuple[str, list[Event]]:
-        """What the file holds: a checkout's root and events. Raises _NONSENSE or _TROUBLE."""
+    def _read(self, path: str) -> tuple[Origin, list[Event]]:
+        """What the file holds: where it comes from, and events. Raises _NONSENSE or _TROUBLE."""
         if os.lstat(path).st_size > MOST_BYTES:
             raise ValueError("too long")
         raw = read_private(path, MOST_BYTES)
@@ -126,27 +135,13 @@ class Spool:
         # events just those are mended.
         checkout = cast("dict[str, object]", json.loads(raw))["checkout"]
         members = cast("dict[str, object]", decode(raw))
-        if members.get("schema") != SCHEMA or not isinstance(checkout, str):
+        digest = members.get("token_sha256")
+        named = isinstance(checkout, str) and isinstance(digest, str | None)
+        if members.get("schema") != SCHEMA or not named:
             raise ValueError("not of schema 1")
         listed = cast("Sequence[object]", members["events"])
-        return checkout, [gate.event(validate(EventRequest, one)) for one in listed]
-
-    def _caller(self, checkout: str) -> Caller | None:
-        """On whose behalf: the checkout's newest grant, or the spool itself before the first.
-
-        A folder that is gone has the namespace its grant has; None when there is none either.
-        """
-        try:
-            found = locate(checkout)
-            root, namespace = found.root, found.namespace
-        except InvalidRequest:
-            root, namespace = checkout, None
-        mine = [one for one in self._grants.list() if one.checkout == root]
-        if namespace is None:
-            namespace = mine[-1].home() if mine else None
-        if namespace is None:
-            return None
-        return Caller(namespace, Scope([namespace, USER]), mine[-1].id if mine else "spool")
+        origin = Origin(cast("str", checkout), cast("str | None", digest))
+        return origin, [gate.event(validate(EventRequest, one)) for one in listed]
 
     def _put_off(self, path: str) -> None:
         """Look again in a while for the checkout of this file, up to MOST_DAYS."""

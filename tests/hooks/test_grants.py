@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from recalld.auth import tokens
+
 from tests.harness.checkouts import Checkouts
 from tests.harness.crowd import released_together
 from tests.harness.fake_daemon import FakeDaemon
@@ -44,12 +46,29 @@ def test_the_folder_in_the_payload_decides(
 def test_a_folder_that_is_gone_falls_back(
     hooks: Hooks, fake: FakeDaemon, checkout: Checkouts, tmp_path: Path
 ) -> None:
-    """Agents remove worktrees they are in: then the project's folder counts, then our own."""
+    """Agents remove worktrees they are in: the repository around it counts, then the project."""
+    other, third = checkout("other"), checkout("third")
+    hooks("claude-code", "Stop", cwd=str(third / "trees" / "gone"))
+    stdin = json.dumps(payload("claude-code", "Stop", str(tmp_path / "gone" / "src"))).encode()
+    hooks.raw("claude-code", stdin, env={"CLAUDE_PROJECT_DIR": str(other)})
+    assert fake.checkouts == [str(third), str(other)]
+
+
+def test_another_checkout_never_gets_the_event(
+    hooks: Hooks, fake: FakeDaemon, tmp_path: Path
+) -> None:
+    """What happened in a folder that nothing knows any more waits, and is not about ours."""
     gone = str(tmp_path / "gone")
     hooks("claude-code", "Stop", cwd=gone)
-    stdin = json.dumps(payload("claude-code", "Stop", gone)).encode()
-    hooks.raw("claude-code", stdin, env={"CLAUDE_PROJECT_DIR": str(checkout("other"))})
-    assert fake.checkouts == [str(hooks.cwd), str(checkout("other"))]
+    assert fake.events == []
+    (path,) = (Path(hooks.cli.env["RECALLD_HOME"]) / "spool").glob("*.json")
+    assert json.loads(path.read_bytes())["checkout"] == gone
+
+
+def test_a_payload_without_a_folder_is_about_ours(hooks: Hooks, fake: FakeDaemon) -> None:
+    """Where the host started the hook counts only when it says nothing else."""
+    hooks("claude-code", "Stop", cwd="")
+    assert fake.checkouts == [str(hooks.cwd)]
 
 
 def test_a_token_given_by_hand_is_used(hooks: Hooks, fake: FakeDaemon) -> None:
@@ -59,6 +78,18 @@ def test_a_token_given_by_hand_is_used(hooks: Hooks, fake: FakeDaemon) -> None:
     hooks.raw("claude-code", stdin, env={"RECALLD_TOKEN": "rk_by_hand"})
     assert len(fake.events) == 1
     assert fake.grants == []
+
+
+def test_a_token_given_by_hand_goes_along_into_the_spool(
+    hooks: Hooks, fake: FakeDaemon, data: Path
+) -> None:
+    """Only its digest is written, by which the daemon finds whose event it was."""
+    fake.silent = True
+    stdin = json.dumps(payload("claude-code", "Stop", str(hooks.cwd))).encode()
+    hooks.raw("claude-code", stdin, env={"RECALLD_TOKEN": " rk_by_hand\n"})
+    (path,) = (data / "spool").glob("*.json")
+    assert json.loads(path.read_bytes())["token_sha256"] == tokens.digest("rk_by_hand")
+    assert b"rk_by_hand" not in path.read_bytes()
 
 
 def test_a_readable_token_is_not_used(hooks: Hooks, fake: FakeDaemon) -> None:
