@@ -29,7 +29,7 @@ class JsonLines(logging.Formatter):
             + f".{int(record.msecs):03d}Z",
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": record.getMessage(),
+            "message": _message(record),
         }
         line.update({k: v for k, v in vars(record).items() if k not in _PLAIN})
         if record.exc_info and record.exc_info[1] is not None:
@@ -100,6 +100,18 @@ def configure(path: str, settings: Settings, *, foreground: bool) -> None:
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     logging.captureWarnings(capture=True)
     logging.raiseExceptions = False  # a full disk must not print a traceback for every line
+
+
+def _message(record: logging.LogRecord) -> str:
+    """What is said; of asyncio only what it says first.
+
+    Its reports go on with the repr of callbacks, tasks and their exceptions, and so with whatever
+    those hold of a user's words.
+    """
+    whole = record.getMessage()
+    if record.name != "asyncio":
+        return whole
+    return whole.partition("\n")[0].partition("(")[0].partition("<")[0].strip()
 
 
 def _describe(error: BaseException) -> dict[str, object]:

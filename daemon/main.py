@@ -26,6 +26,9 @@ MANAGERS = ("spawn", "foreground", "systemd", "launchd")
 TAKEOVER_S = 10.0
 """Seconds a daemon that agreed to leave gets for it: twice what it may need."""
 
+LASTING = (75, 78)
+"""Exit codes that starting again does not mend; systemd is told so in its unit."""
+
 log = logging.getLogger("recalld")
 
 
@@ -42,17 +45,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the daemon until it is told to end; the exit code.
 
     0 after a stop, a signal or idleness; 75 when another daemon owns the data folder; 78 for
-    settings, permissions or a store that need a person; 70 for what should not happen.
+    settings, permissions or a store that need a person (both 0 under launchd); 70 for what should
+    not happen.
     """
     os.umask(0o077)
     options = _parse(argv)
     ready = ReadyPipe(options.ready_fd)
+    # While there is no log, a failure is told on stderr in words, and only once.
+    logging.getLogger().addHandler(logging.NullHandler())
     # Until the loop takes over, a signal ends the start; lock and transaction end with it.
-    signal.signal(signal.SIGTERM, _end_early)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, _end_early)
     try:
         return _live(options, ready)
     except RecalldError as error:
-        return _give_up(error, ready)
+        return _for_manager(options, error, _give_up(error, ready))
     except SystemExit:
         return 0
     except Exception as error:
@@ -135,6 +142,19 @@ def _give_up(error: RecalldError, ready: ReadyPipe) -> int:
     with contextlib.suppress(OSError):
         print(f"recalld: {error.message}{hint}", file=sys.stderr)
     return error.exit_code
+
+
+def _for_manager(options: Options, error: RecalldError, code: int) -> int:
+    """The exit code as the service manager understands it.
+
+    launchd knows no codes to stay down for: it would start us every ten seconds for ever, though
+    neither another owner nor a wrong setting goes away by that. The note says why we ended.
+    """
+    if options.managed_by != "launchd" or code not in LASTING:
+        return code
+    with contextlib.suppress(RecalldError):
+        _leave_note(paths.layout(os.environ), error.message)
+    return 0
 
 
 def _end_early(_number: int, _frame: FrameType | None) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("recalld.retrieval")
 _LOOK_SECONDS = 30.0
+_LOADING_SECONDS = 1.0
 
 
 class Loaded(NamedTuple):
@@ -85,7 +86,10 @@ class Retrieval:
         self._future.result().backlog.reembed()
 
     def stop(self) -> None:
-        """End the background work; a load under way is left to end with the process."""
+        """End the background work; a load that takes long is left to end with the process."""
+        if self._thread.is_alive():
+            # It may be about to open the store, whose log is emptied by whoever closes it last.
+            self._thread.join(_LOADING_SECONDS)
         loaded = self._loaded()
         if loaded is not None:
             loaded.backlog.stop()

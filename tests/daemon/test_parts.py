@@ -277,6 +277,21 @@ def test_an_error_is_logged_by_place_not_by_text() -> None:
     assert "launch code" not in line
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Task exception was never retrieved\nfuture: <Task exception=ValueError('launch code')>",
+        "Exception in callback Feed.spread('launch code')\nhandle: <Handle>",
+        "unhandled exception in <Task 'launch code'>",
+    ],
+)
+def test_asyncio_is_quoted_without_what_it_holds(said: str) -> None:
+    """The reports of asyncio contain callbacks and exceptions by repr; their first words stay."""
+    line = JsonLines().format(logging.makeLogRecord({"name": "asyncio", "msg": said}))
+    assert "launch code" not in line
+    assert said[:10] in line
+
+
 def test_buffers_have_a_bound() -> None:
     """What does not fit is refused, and what is given back fits again."""
     buffers = Buffers(10)
