@@ -11,7 +11,14 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from .redaction_values import is_ordinary, is_password, is_spoken, is_strong, is_token
+from .redaction_values import (
+    is_ordinary,
+    is_password,
+    is_phrase,
+    is_spoken,
+    is_strong,
+    is_token,
+)
 
 _TELLING = (
     (
@@ -20,9 +27,9 @@ _TELLING = (
     ),
     (
         "apikey",
-        r"(?:api|access|account|app|auth|subscription|consumer|service)[_-]?key|credentials?",
+        r"(?:api|access|account|app|auth|subscription|consumer|service)[ _-]?key|credentials?",
     ),
-    ("secret", r"(?:secret|private|signing|encryption|master|license)[_-]?key|secret"),
+    ("secret", r"(?:secret|private|signing|encryption|master|license)[ _-]?key|secret"),
     ("token", r"token|bearer|_auth(?![a-z])"),
 )
 _HINTS = ("pass", "pwd", "pw", "key", "secret", "token", "bearer", "_auth", "credential", "contra")
@@ -46,6 +53,11 @@ _QUOTED = {
     "\\": r"[^\"'`\\\n]++",
 }
 _BARE = r"(?:[^\s\"'`,;&<\\]|\\\r?\n[ \t]*|\\[^\s\"'`nrt])++"
+_SIGNED = r"(?:[^\s\"'`,;&<\\]|<(?!/)|[,;](?!\w[\w. -]{0,30}=)%s|\\\r?\n[ \t]*|\\[^\s\"'`nrt])++"
+_WHOLE = _SIGNED % "|&"
+_IN_QUERY = _SIGNED % ""
+"""Bare values are judged up to the first sign that may be code's, and taken with what follows it:
+half a password is a secret as well."""
 _ENVIRONMENT = r"(?:[^\s\"'`\\]|\\\r?\n[ \t]*|\\[^\s\"'`nrt])++"
 _PEEK = 96
 _NAME_LENGTH = 40
@@ -134,19 +146,43 @@ def _same_word(left: str, right: str) -> bool:
 
 def _value(text: str, match: re.Match[str], kind: str) -> tuple[int, int] | None:
     """The span of the value when it is credible as what the name says."""
-    environment = _is_environment(text, match)
-    way = (match.group("way") or "").strip()
     quote = match.group("quote") or ""
-    pattern = _compiled(_QUOTED[quote[0]] if quote else _ENVIRONMENT if environment else _BARE)
     start = match.end()
-    head = pattern.match(text, start, start + _PEEK)
-    if head is None or not _is_credible(
-        text, match, kind, _joined(_trimmed(head.group(), quote)), way
-    ):
+    judged, taken = _patterns(text, match, quote)
+    head = _compiled(judged).match(text, start, start + _PEEK)
+    if head is None:
         return None
-    whole = pattern.match(text, start)
+    value = _joined(_trimmed(head.group(), quote))
+    if not _is_credible(text, match, kind, value):
+        # What follows the sign may tell what its beginning does not.
+        longer = _compiled(taken).match(text, start, start + _PEEK)
+        more = _trimmed(longer.group(), quote) if longer is not None and not quote else ""
+        signed = kind == "password" and len(more) > len(value) and is_strong(more)
+        closed = text[head.end() : head.end() + 1] in tuple("\"'`\\")
+        phrase = kind == "password" and quote and closed and _is_phrase(text, match, value)
+        if not phrase and not (signed and _is_credible(text, match, kind, more)):
+            return None
+    whole = _compiled(taken).match(text, start)
     end = whole.end() if whole is not None else head.end()
     return start, start + len(_trimmed(text[start:end], quote))
+
+
+def _patterns(text: str, match: re.Match[str], quote: str) -> tuple[str, str]:
+    """What of the value is judged, and what is taken."""
+    if quote:
+        return _QUOTED[quote[0]], _QUOTED[quote[0]]
+    if _is_environment(text, match):
+        return _ENVIRONMENT, _ENVIRONMENT
+    sign = match.start() - len(_before(text, match)) - 1
+    return _BARE, _IN_QUERY if text[max(sign, 0) : sign + 1] in ("?", "&") else _WHOLE
+
+
+def _is_phrase(text: str, match: re.Match[str], value: str) -> bool:
+    """Whether words in quotes are a password's: in an environment, or with a digit among them."""
+    if is_ordinary(value) or not is_phrase(value) or match.group("way") is None:
+        return False
+    name = _name(text, match)
+    return name == name.upper() or re.search(r"\d", value) is not None
 
 
 def _joined(value: str) -> str:
@@ -164,7 +200,8 @@ def _is_environment(text: str, match: re.Match[str]) -> bool:
     return match.group("way") == "=" and name == name.upper() and match.end() == match.end("way")
 
 
-def _is_credible(text: str, match: re.Match[str], kind: str, value: str, way: str) -> bool:
+def _is_credible(text: str, match: re.Match[str], kind: str, value: str) -> bool:
+    way = (match.group("way") or "").strip()
     if not value or "://" in value or is_ordinary(value):
         return False
     quoted = match.group("quote") is not None
@@ -190,5 +227,7 @@ def _is_given(
     if way == "" and flag:
         return is_password(value, literal=True) if kind == "password" else is_token(value)
     if way == "" and match.group("token") == "bearer":
+        return len(value) >= 16 and is_token(value)
+    if way == "" and match.group("apikey") and not quoted:
         return len(value) >= 16 and is_token(value)
     return quoted and is_strong(value) and not re.search(r"\s", value)

@@ -11,7 +11,7 @@ MARKER = "[redacted:"
 
 _SAMPLE = (
     r"example|x{5,}|\*{3,}|\.{3}|…|y?our[_-]|placeholder|dummy|fake|insert|_here\b|redacted|"
-    r"change[_-]?(?:me|this|it)|replace[_-]?(?:me|this|with)|not[_-]an?[_-]|todo|<[^>]{0,80}>"
+    r"change[_-]?(?:me|this|it)|replace[_-]?(?:me|this|with)|not[_-]an?[_-]|todo|(?<![a-z0-9])<[^>]{0,80}>"
 )
 _REFERENCE = (
     r"\\*(?:\$\{|\$\(|\$[A-Za-z_]\w*(?:[/.:;,)}]|$)|\{\{|\{[\w.]*\}|%\(|%[sdrv]|%\w+%|<|\[|"
@@ -29,6 +29,11 @@ _WORDS = (
 _NAMES = r"passw|passphrase|secret|token|api.?key|credential"
 _PHRASE = r"[A-Za-z]+(?:[_. -][A-Za-z]+)*"
 _CODE = r"[&*!~-]*[A-Za-z_]\w*(?:(?:\.|->|::|\?\.)[A-Za-z_]\w*)*[!?]?"
+_SENTENCE = (
+    r"(?i)\b(?:must|should|can|enter|your|an?|is|are|was|the|least|required|invalid|incorrect|wrong|"
+    r"characters?|digits?|letters?|please|not|no|with|for|or|and|to|of|in|on|at|here)\b|[.!?:] "
+)
+_LONGEST_PHRASE = 64
 _TECHNICAL = r"(?i)(?:base|sha|md|utf|rsa|aes|bcrypt|argon|oauth|http|tls|ed|x|v|python|node)-?\d"
 _PEEK = 96
 
@@ -61,6 +66,13 @@ def is_strong(value: str) -> bool:
         return len(value) >= 8
     mixed = value != value.lower() and value != value.upper()
     return letters and mixed and len(value) >= 20 and not re.fullmatch(_PHRASE, value)
+
+
+def is_phrase(value: str) -> bool:
+    """Whether a quoted value with blanks can be a password: words, and no sentence about one."""
+    if not re.search(r"[ \t]", value.strip()) or len(value) > _LONGEST_PHRASE:
+        return False
+    return not re.search(_SENTENCE, value) and not re.search(_NAMES, value.lower())
 
 
 def is_password(value: str, *, literal: bool) -> bool:

@@ -61,6 +61,18 @@ SECRETS = {
     "line continuation": (f"token={_WORD[:20]}\\\n{_WORD[20:]}", "token", _WORD[20:]),
     "fallback": (f'os.environ.get("API_KEY", "{_WORD}")', "api-key", _WORD),
     "connection string": (f"Server=h;Password={_PASSWORD};Database=x", "password", _PASSWORD),
+    "words": ('DB_PASSWORD="correct horse battery"', "password", "correct horse battery"),
+    "words with a digit": ('password="abc def ghi 123"', "password", "abc def ghi 123"),
+    "words in json": ('{"password": "two words1"}', "password", "two words1"),
+    "brackets inside": ('password = "p<ss>word12"', "password", "p<ss>word12"),
+    "bare with &": ("password: P&ssw0rdLong9", "password", "P&ssw0rdLong9"),
+    "bare with comma": ("pwd: aB,cD1234efgh", "password", "aB,cD1234efgh"),
+    "bare with a tail": ("password: Ab3d&tail99xyz", "password", "tail99xyz"),
+    "spoken with &": ("my password is Tr0ub4dor&3xyz", "password", "&3xyz"),
+    "bare with <": ("password: Ab3d9<tail99xyz", "password", "tail99xyz"),
+    "flag with ;": ("login --password Ab3d9;tail99", "password", ";tail99"),
+    "named key": (f"API key {_HEX}", "api-key", _HEX),
+    "spoken key": (f"the api key is {_HEX}", "api-key", _HEX),
     "keyed hash": (f'oauth_token: "{_HEX}"', "token", _HEX),
 }  # fmt: skip
 
@@ -98,6 +110,11 @@ BENIGN = {
     "public key": "-----BEGIN PUBLIC KEY-----\n" + _WORD + "\n-----END PUBLIC KEY-----",
     "mention": "look for -----BEGIN RSA PRIVATE KEY----- in the log",
     "header": "send an Authorization: Bearer <token> header",
+    "requirement": '{"password": "must have at least 8 characters"}',
+    "message": 'errors = {password: "This field is required."}',
+    "label": 'PASSWORD_LABEL = "Enter your password"',
+    "two arguments": "login(password=pw,user=name)",
+    "api keys": "an API key belongs in the vault, the api key is rotated monthly",
     "owner's flag": "docker run --user 1000:1000 image",
 }
 
@@ -192,6 +209,20 @@ def test_a_secret_is_found_on_a_line_of_its_own(before: str, name: str, after: s
     assert value not in redact(f"{before}\n{text}\n{after}")[0]
 
 
+@settings(max_examples=300, deadline=None)
+@given(
+    st.sampled_from(["password: ", "pwd: ", "DB_PASSWORD=", 'password="', "my password is "]),
+    st.text("abcXYZ0189&;,<!#%+@~ ", min_size=8, max_size=30),
+)
+def test_no_tail_of_a_password_survives(name: str, value: str) -> None:
+    """A password that was found is gone whole, whatever signs are in it."""
+    quote = '"' if name.endswith('"') else ""
+    value = f"Ab3{value if quote else value.replace(' ', '')}9z"
+    clean, kinds = redact(f"{name}{value}{quote} and more")
+    if kinds:
+        assert not [at for at in range(len(value) - 3) if value[at : at + 4] in clean]
+
+
 _HOSTILE = [
     *(hint for rule in RULES for hint in rule.hints if len(hint) > 1),
     *("AKIA", "EZAK", "SK", "SG.", "A3-", "NRAK-", "M", "eyJa.", "eyJabcdefghij", "-eyJabcdefghij"),
@@ -200,6 +231,7 @@ _HOSTILE = [
     *("curl ", "curl -u a:b ", "mysql x", "Authorization: ", "authorization: a ", "cookie: a="),
     *("a", "0", "f", "_", "-", ".", " ", '"', "\\", "<", "[redacted:x]", "<private>", "\u0130"),
     *("AWS4-HMAC-SHA256 ", "data:image/png;base64,", "sk-" + "a" * 28, "password " * 3),
+    *("password: a,", "password: a1b2c3d4;x", "password: a&", "api key ", 'password="a '),
 ]  # fmt: skip
 
 
