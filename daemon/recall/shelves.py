@@ -34,9 +34,6 @@ BUILD_AT_ONCE = 1000
 """Up to this many rows a shelf is built while the recall waits (about 25 ms); a larger one is
 read back if it was kept, else built behind the recall's back, and until then SQLite's own indexes
 answer."""
-REGULAR = 600.0
-"""A large namespace gets a shelf when it is asked about twice within so many seconds: making one
-costs as much as a hundred questions without it."""
 SWEEP_SHARE = 0.25
 """A shelf with this share of dead slots is built anew."""
 
@@ -140,7 +137,7 @@ class Shelves:
         if rows <= self._most_rows and self._restore(connection, slot, ns, deadline):
             return
         slot.drop()
-        if rows <= self._most_rows and slot.is_regular(REGULAR):
+        if rows <= self._most_rows:
             self._builder.ask(slot, ns)
 
     def _restore(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 
 from ...storage.transaction import Change
 from .shelf import Shelf
@@ -42,7 +41,6 @@ class Slot:
         self.shelf: Shelf | None = None
         self.building = False
         self.used = 0.0
-        self.missed = float("-inf")
         self.bytes_used = 0
         self._noting = threading.Lock()
         self._following = False
@@ -77,12 +75,6 @@ class Slot:
         """The reading failed: somebody else will have to."""
         with self._noting:
             self._marks.merge(marks)
-
-    def is_regular(self, within: float) -> bool:
-        """Whether the shelf was missed before within so many seconds; notes that it was missed."""
-        now = time.monotonic()
-        before, self.missed = self.missed, now
-        return now - before <= within
 
     def begin_build(self) -> bool:
         """Note changes for a shelf about to be built elsewhere; False if one is being built."""

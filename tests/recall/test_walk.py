@@ -150,7 +150,6 @@ def test_a_large_namespace_is_read_in_the_background(
     ulid = memory.remember("deploy note late")
     memory.forget(ulid)
     memory.remember("deploy note later")
-    memory.found("deploy")  # asked again: this namespace is worth a shelf
     until(lambda: memory.recall.shelf(NAMESPACE) is not None)
     assert len(memory.found("deploy", limit=100)) == 41
     assert memory.found("late") == []

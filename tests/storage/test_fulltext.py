@@ -142,7 +142,7 @@ def test_no_query_fails(opened: Opened, terms: list[str]) -> None:
 
 
 def test_document_frequency_counts_stems(opened: Opened) -> None:
-    """A word is counted with all its endings over the whole store; a phrase by its rarest word."""
+    """A word is counted with all its endings over the whole store, a phrase as a phrase."""
     opened.note("running tests")
     opened.note("the test runs", THERE)
     frequency = {
@@ -150,6 +150,18 @@ def test_document_frequency_counts_stems(opened: Opened) -> None:
         for term in ("tests", "runs", "the", "absent", "the tests")
     }
     assert frequency == {"tests": 2, "runs": 2, "the": 1, "absent": 0, "the tests": 1}
+
+
+def test_common_words_are_estimated(opened: Opened) -> None:
+    """The frequency of a common word is right to some ten per cent, that of a rare one exact."""
+    for number in range(900):
+        opened.note(f"every note {number}" + " third" * (number % 3 == 0))
+    counted = opened.read(
+        lambda c: [fulltext.document_frequency(c, term) for term in ("every", "third", "17")]
+    )
+    assert 800 <= counted[0] <= 1000
+    assert 270 <= counted[1] <= 330
+    assert counted[2] == 1
 
 
 @pytest.mark.parametrize("case", ["cjk.json", "fts_queries.json"])
