@@ -17,6 +17,8 @@ MOST_BYTES = 32_768
 """Bytes of one event as JSON."""
 
 _LONG = {"text": 16_000, "input": 8_000, "response": 8_000, "error": 8_000}
+_PLAIN = ("id", "host", "kind", "session", "at")
+"""What the daemon matches or sorts by: no text of anybody's."""
 _SHORT = 1_000
 _PATHS = ("cwd", "transcript")
 _LONGEST_PATH = 4_096
@@ -46,7 +48,10 @@ def packed(event: Event, host: str) -> Document:
 
 def scrubbed(event: Document) -> Document:
     """The packed event without private parts and secrets, for a file."""
-    return {name: _clean(text(event, name)) if name in _LONG else event[name] for name in event}
+    return {
+        name: value if name in _PLAIN or not isinstance(value, str) else _clean(value)
+        for name, value in event.items()
+    }
 
 
 def _bounded(name: str, value: object) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from recalld.client.hooks.event import Event
@@ -70,6 +71,17 @@ def test_scrubbing_takes_secrets_and_private_parts() -> None:
     clean = json.dumps(scrubbed(event))
     assert not [word for word in (KEY, PASSWORD, "4711") if word in clean]
     assert "no  yes" in clean
+
+
+@pytest.mark.parametrize("field", sorted(set(Event._fields) - {"kind", "session"}))
+def test_no_field_takes_a_secret_to_a_file(field: str) -> None:
+    """Tools, folders, agents and reasons are words of somebody's too."""
+    event = packed(
+        Event("stop", "s-1")._replace(**{field: f"use {KEY} <private>4711</private>"}), "x"
+    )
+    clean = scrubbed(event)
+    assert set(clean) == set(event)
+    assert not [word for word in (KEY, "4711") if word in json.dumps(clean)]
 
 
 def test_lone_surrogates_become_replacement_characters() -> None:
