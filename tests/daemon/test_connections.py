@@ -30,6 +30,7 @@ def many_connections(port: int, number: int) -> Generator[list[socket.socket]]:
     wanted = min(number + 200, hard)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
     with contextlib.ExitStack() as held:
+        held.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
         yield [held.enter_context(raw.connect(port)) for _ in range(number)]
 
 

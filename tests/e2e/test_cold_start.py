@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from recalld.auth import tokens
 
 from tests.harness import processes
 from tests.harness.cli import Cli
@@ -66,7 +67,7 @@ def test_a_spawned_daemon_holds_nothing_of_its_caller(recalld: Cli, any_daemon: 
     noise = {
         "AWS_SECRET_ACCESS_KEY": "s3cret",
         "VIRTUAL_ENV": "/nowhere",
-        "RECALLD_TOKEN_NOTE": "x",
+        "RECALLD_TOKEN": tokens.mint(),
         "SOME_TOOL_TOKEN": "t",
         "HTTP_PROXY": "http://127.0.0.1:9",
         "PYTHONSTARTUP": "/nowhere/startup.py",

@@ -10,7 +10,8 @@ import statistics
 import subprocess
 import sys
 import time
-from contextlib import ExitStack
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -23,8 +24,6 @@ from tests.harness.waiting import eventually
 
 MEGABYTE = 1024 * 1024
 FLOOD = 3000
-LOADED_BYTES = 250 * MEGABYTE
-"""What a loaded daemon may hold in memory (the budget for 20,000 rows)."""
 STATED = {"good [::1] name", "lower-case scheme, tab", "wrong port in Host"}
 """Both answers are right for these; what matters is that there is one."""
 
@@ -120,13 +119,23 @@ def test_odd_heads_are_refused(http: Http, lines: list[str], statuses: set[int])
     assert not answer or status_of(answer) in statuses, answer[:200]
 
 
+@contextmanager
+def descriptors(number: int) -> Generator[None]:
+    """So many file descriptors for the test process, for a while."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, number)), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
 def test_idle_connections_do_not_keep_real_ones_out(daemon: Daemon, http: Http) -> None:
     """1,300 connections that say nothing, some of them half a head, stop no real call."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 4096)), hard))
     http.recall("whatever loads the model")
     at_rest = len(processes.open_files(daemon.pid))
     with ExitStack() as stack:
+        stack.enter_context(descriptors(4096))
         for n in range(1300):
             sock = stack.enter_context(socket.create_connection(("127.0.0.1", daemon.port)))
             if n % 3 == 0:
@@ -164,25 +173,32 @@ def recall_request(http: Http, query: str) -> bytes:
 
 @pytest.mark.slow
 def test_a_flood_of_recalls_ends_in_answers(daemon: Daemon, http: Http) -> None:
-    """3,000 recalls at once end in answers or 'busy', and another 3,000 need no more memory."""
+    """3,000 recalls at once end in answers or 'busy', and soon memory is what it was, +10 %."""
     for n in range(50):
         http.store(f"flood note number {n} about the release train")
     request = recall_request(http, "release train")
-    # The first flood sets the high-water mark of Python's small-object arenas, which are reused but
-    # rarely given back; growing beyond it would be a leak.
-    levels: list[int] = []
-    for _ in range(2):
+    for _ in range(5):  # every worker has worked, as in any daemon that is in use
+        assert 200 in asyncio.run(_flood(http.port, request, 20))
+    owner = daemon.owner()
+    eventually(lambda: owner.get("/v1/status").json["embedding"]["pending"] == 0, within=30)
+    at_rest = processes.resident_bytes(daemon.pid)
+    for _ in range(3):
         statuses = asyncio.run(_flood(http.port, request, FLOOD))
         assert set(statuses) <= {200, 429, 503}, {s: statuses.count(s) for s in set(statuses)}
         assert statuses.count(200) >= 50
         assert http.recall("release train")
-        levels.append(processes.resident_bytes(daemon.pid))
-    assert levels[1] < levels[0] * 1.1
-    assert levels[1] < LOADED_BYTES
+        eventually(
+            lambda: processes.resident_bytes(daemon.pid) < at_rest * 1.1,
+            within=30,
+            what="the memory given back",
+        )
 
 
 def test_busy_says_when_to_come_back(daemon: Daemon, http: Http) -> None:
     """An answer that refuses work for now carries Retry-After and nothing was executed."""
+    items = [{"content": f"anything number {n} and more of it"} for n in range(1000)]
+    for _ in range(3):
+        assert http.post("/v1/memories/batch", {"items": items}).status == 200
     request = recall_request(http, "anything").replace(b"Connection: close\r\n", b"")
     with ExitStack() as stack:
         socks = [stack.enter_context(connected(daemon.port)) for _ in range(300)]
@@ -190,6 +206,7 @@ def test_busy_says_when_to_come_back(daemon: Daemon, http: Http) -> None:
             sock.sendall(request)
         answers = [sock.recv(65536) for sock in socks]
     refused = [answer for answer in answers if status_of(answer) == 429]
+    assert refused
     assert {status_of(answer) for answer in answers} <= {200, 429}
     assert all(b"\r\nretry-after:" in answer.lower() for answer in refused)
 
