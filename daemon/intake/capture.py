@@ -8,7 +8,6 @@ last are taken: a rule too many is worse than one to be said again.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from .sentences import sentences
@@ -30,11 +29,30 @@ _CORRECTS = re.compile(
     r"(?i)^(?:no|nope|wrong|actually|again|that(?:['\u2019]s| is) (?:wrong|not)|"
     r"(?:as )?i (?:already )?(?:said|told you))\b"
 )
+_PLACE = r"(?:repo\w*|project|codebase|code base|package|workspace|team)"
+# "I always get a timeout" is a report; "we always squash" is a habit. Present tense only.
+_HABIT = (
+    r"(?:use|want|write|prefer|run|push|deploy|commit|merge|test|format|lint|name|keep|put|review|"
+    r"squash|rebase|release|build|install|call|log|add|do|start|ship|tag|mock|import|indent|"
+    r"document|allow|accept|create|store|handle|return|throw|raise|declare|export|pin|bump)"
+)
 _LASTING_START = re.compile(
-    r"(?i)^(?:always|never|from now on|by default|whenever|every time|in this (?:repo\w*|project|"
-    r"codebase|code base|package|workspace)|for this (?:repo\w*|project|codebase)|remember|"
-    r"(?:i|we) (?:always|never|prefer|only|strictly)|prefer\b|"
-    r"(?:we|you|one) (?:must|should|can|may) (?:always|never|not ever|only))"
+    rf"(?i)^(?:always|never|by default|prefer\b|remember to|stop using|"
+    rf"from now on,? (?!the\b|it\b|there\b|this\b|that\b|my\b|our\b|(?:all )?tests?\b)|"
+    rf"(?:in|for) this {_PLACE},? (?:always|never|only|use|do not|don['\u2019]?t|prefer|avoid|run|"
+    rf"write|all|every|no\b|"
+    rf"(?:we|you|one) (?:always |never |only |do not |don['\u2019]?t )?{_HABIT}\b|"
+    rf"the [\w -]{{2,40}} (?:must|should|always|never|only|lives?|goes?|runs?)\b)|"
+    rf"(?:whenever|every time)\b.*(?:\b(?:must|should)\b|,\s*(?:please |then )?(?:always|never|"
+    rf"do not|don['\u2019]?t|make|ask|read|open|update|check|restart|regenerate|rebuild|"
+    rf"{_HABIT})\b)|"
+    rf"(?:i|we) (?:always|never|only|strictly) {_HABIT}\b|(?:i|we) prefer\b|"
+    rf"(?:we|you|one) (?:must|should|may)(?: (?:always|never|not|only)|n['\u2019]t) "
+    rf"(?!have\b|see\b|get\b|need\b|be\b|worry\b)|"
+    rf"(?!this\b|its\b|was\b|is\b|does\b)[a-z][\w-]*s (?:must|should|may) (?:always|never|only)\b|"
+    rf"(?:make|be) sure (?:to|that|you)\b.*\b(?:always|never)\b|"
+    rf"it(?:['\u2019]s| is) (?:very )?(?:important|essential|vital|crucial) (?:that|to)\b.*"
+    rf"\b(?:always|never|not)\b)"
 )
 _LASTING_WORD = re.compile(
     r"(?i)\b(?:from now on|in this (?:repo\w*|project|codebase|code base|workspace)|"
@@ -42,17 +60,31 @@ _LASTING_WORD = re.compile(
     r"in the future|in general|going forward|around here)\b"
 )
 _CHOICE = re.compile(
-    r"(?i)^(?:we |i |you should |let['\u2019]?s )?(?:always )?"
-    r"(?:use|run|call|write|prefer|pick|choose)\s.{1,80}?"
-    r"(?:,? (?:and )?not\b|,? never\b|\binstead of\b|\brather than\b|\bover\b)"
+    rf"(?i)^(?:(?:we |i |you should |let['\u2019]?s )?(?:always )?"
+    rf"(?:use|run|call|write|prefer|pick|choose)\s|(?:this|the|our) {_PLACE} (?:uses|runs|is)\s)"
+    r".{1,80}?(?:,? (?:and )?not\b|,? never\b|\binstead of\b|\brather than\b|"
+    r"\bover (?!again\b|there\b|here\b))"
+)
+# "Don't use npm, use pnpm" says what to do instead; nothing about this minute does.
+_EXCHANGE = re.compile(
+    r"(?i)^(?:please )?(?:do not|don['\u2019]?t|never|stop|avoid) (?:use|using|run|running|write|"
+    r"writing|call|calling)\s.{1,60}[,;.:\u2014-]\s*(?:but |and |please |just )?"
+    r"(?:use|run|write|call|prefer)\b"
+)
+# Branches and places that are the same tomorrow.
+_GUARDED = re.compile(
+    r"(?i)^(?:please )?(?:do not|don['\u2019]?t|never) (?:force[- ]?)?(?:push|commit|merge|deploy|"
+    r"release|publish)\b.*\b(?:to|on|into) (?:the )?(?:main|master|trunk|prod\w*)\b"
 )
 _IMPERATIVE_NEGATIVE = re.compile(rf"(?i)^(?:please )?{_NEGATIVE}\b")
+_OUR_NEGATIVE = re.compile(r"(?i)^we (?:do not|don['\u2019]?t)\b")
 _NEGATION = re.compile(rf"(?i)\b{_NEGATIVE}\b|\bwithout\b|\bnot\b")
 _IDLE = re.compile(
     r"(?i)^(?:never ?mind|don['\u2019]?t (?:worry|bother|know|think|understand|see|care|remember)|"
     r"no (?:problem|worries|need)|always (?:fails|happens|returns|gets|shows|the same)|"
-    r"never (?:works|worked|happens|happened|returns|ends|seen|used|heard|got|did)|"
-    r"(?:we|i) never (?:had|got|saw|did|knew)|i can['\u2019]?t|we can['\u2019]?t)"
+    r"never (?:works|worked|happens|happened|returns|ends|seen|used|heard|got|did|had|saw|knew)|"
+    r"never (?:was|been|(?!need|feed|embed|seed|exceed|proceed)\w+ed\b)|"
+    r"i can['\u2019]?t|we can['\u2019]?t)"
 )
 _ASKS = re.compile(
     r"(?i)\?\s*$|^(?:why|what|how|when|where|who|which|is|are|was|does|do(?! not)|did|can(?!['n])|"
@@ -66,7 +98,19 @@ _OPERATIONS = re.compile(
     r"(?i)\b(?:deploy\w*|releas(?:e|es|ing)|roll ?(?:out|back)|staging|production|prod|pipelines?|"
     r"ci|docker|kubernetes|k8s|helm|terraform|ports?|migrations?|backups?|servers?|database)\b"
 )
-_FACT = re.compile(r"(?i)^remember[,:]?\s+(?:that\s+)?(?!to\b|always\b|never\b|don)")
+_FACT = re.compile(
+    r"(?i)^remember[,:]?\s+(?:that\s+)?(?!to\b|always\b|never\b|don|when\b|how\b|what\b|why\b|"
+    r"where\b|last\b|the (?:time|day)\b|i\b|we (?:fixed|did|had|saw)\b)"
+)
+# "No, use the other branch" is about this minute; "no, use tabs" is not.
+_DEFINITE = re.compile(
+    r"(?i)^(?:we )?(?:use|always)\s+"
+    r"(?:(?:the|this|that|these|those|it|port|branch|file|line|my|your)\b|"
+    r"\S*[/\\]\S*|\S+\.\w{1,4}\b)"
+)
+_TOLD_NONE = re.compile(
+    r"(?i)^(?:as )?i (?:already )?(?:said|told you)\b[^a-z]*(?:before|that|already)?[,:\s]*no\s+\w+"
+)
 
 
 class Captured(NamedTuple):
@@ -84,28 +128,6 @@ def capture(prompt: str) -> list[Captured]:
         if kind is not None and len(found) < MOST_CAPTURED:
             found.setdefault(sentence.casefold(), Captured(sentence, kind))
     return list(found.values())
-
-
-def asks_again(prompt: str) -> bool:
-    """Whether the user comes back because the last attempt did not do it."""
-    return any(_REASK.search(sentence) for sentence in _first(prompt))
-
-
-def _first(prompt: str) -> Iterator[str]:
-    for number, sentence in enumerate(sentences(prompt)):
-        if number == _LOOKED_AT:
-            return
-        yield sentence
-
-
-_LOOKED_AT = 3
-_REASK = re.compile(
-    r"(?i)\b(?:still (?:broken|fail(?:s|ing)?|not (?:working|fixed|there|right)|red|happens|"
-    r"happening|(?:does|do|is|are)n['\u2019]?t|(?:the )?same|get(?:ting)?|see(?:ing)?|throws|"
-    r"crash(?:es|ing)?|wrong)|(?:that|this|it) (?:did|does|has)(?:n['\u2019]?t| not) "
-    r"(?:work|help|fix|change|solve)\w*|(?:the )?same (?:error|problem|issue|failure|thing)\b|"
-    r"try (?:it |that )?again|(?:is|it['\u2019]s) broken again|not fixed|no change)\b"
-)
 
 
 def _kind(sentence: str) -> str | None:
@@ -126,10 +148,14 @@ def _kind(sentence: str) -> str | None:
 
 
 def _lasts(sentence: str, core: str) -> bool:
-    if _LASTING_START.match(core) or _CHOICE.match(core):
+    if any(rule.match(core) for rule in (_LASTING_START, _CHOICE, _EXCHANGE, _GUARDED)):
         return True
     # "Don't touch the tests" may be about this minute; "no, don't use npm" answers what was done.
-    told = _IMPERATIVE_NEGATIVE.match(core)
-    if told and (_CORRECTS.match(sentence) or _LASTING_WORD.search(core)):
+    told = _IMPERATIVE_NEGATIVE.match(core) or _OUR_NEGATIVE.match(core)
+    corrects = bool(_CORRECTS.match(sentence))
+    if told and (corrects or _LASTING_WORD.search(core)):
         return True
-    return bool(_CORRECTS.match(sentence) and re.match(r"(?i)(?:we )?(?:use|always)\b", core))
+    if _TOLD_NONE.match(sentence):
+        return True
+    chooses = re.match(r"(?i)(?:we )?(?:use|always)\b", core) and not _DEFINITE.match(core)
+    return corrects and bool(chooses)

@@ -128,8 +128,10 @@ def _record(tx: Transaction, caller: Caller, event: Event) -> Noted:
 
 
 def _told(tx: Transaction, caller: Caller, event: Event, seen: Seen, noted: Noted) -> Told:
+    # What was seen was read before the event retired anything.
+    standing = [item for item in seen.items if item.id not in noted.retired]
     shown = block.render(
-        [*noted.items, *seen.items],
+        [*noted.items, *standing],
         heading=seen.heading or prompt.HEADING,
         unshown=seen.unshown,
     )

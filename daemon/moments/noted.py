@@ -8,10 +8,11 @@ from ..injection.block import Item
 
 
 class Noted(NamedTuple):
-    """Items for the agent, before all others, and a line for the person."""
+    """Items for the agent, before all others, a line for the person, and the memories retired."""
 
     items: tuple[Item, ...] = ()
     notice: str | None = None
+    retired: tuple[str, ...] = ()
 
 
 UNSAID = Noted()

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from ...storage import exposures
+from ...storage import exposures, outcomes
 from ...storage.drafts import Draft
 from ...storage.memories import Memory
 from ...storage.transaction import Transaction
 from ..caller import Caller
 from ..injection.block import Item
 from ..injection.visible import one_line
-from ..intake.capture import Captured, asks_again, capture
+from ..intake.capture import Captured, capture
 from ..intake.event import Event
+from ..intake.reask import asks_again
 from ..lessons import recording
 from ..recall.request import Hit, RecallRequest
 from ..rules import preferences
@@ -56,12 +57,14 @@ def record(tx: Transaction, caller: Caller, event: Event) -> Noted:
         return UNSAID
     if asks_again(event.text):
         recording.asked_again(tx, caller, event)
+    outcomes.spoken(tx, caller.namespace, event.session, event.at)
     kept = [keep(tx, caller, event, one) for one in capture(event.text)]
     told = [noted for noted in kept if noted.notice]
     if not told:
         return UNSAID
     items = tuple(item for noted in told for item in noted.items)
-    return Noted(items, "; ".join(noted.notice or "" for noted in told))
+    retired = tuple(ulid for noted in told for ulid in noted.retired)
+    return Noted(items, "; ".join(noted.notice or "" for noted in told), retired)
 
 
 def show(memory: Memory) -> Item:
@@ -112,4 +115,4 @@ def keep(
         caller.namespace,
     )
     notice = f"recalld keeps: {said} (instead of: {one_line(old.content, 120)})"
-    return Noted((shown,), notice)
+    return Noted((shown,), notice, (old.ulid,))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from recalld.daemon.intake.capture import asks_again, capture
+from recalld.daemon.intake.capture import capture
+from recalld.daemon.intake.reask import asks_again
 
 from tests.loop.agent import Agent
 
@@ -22,6 +23,18 @@ LASTING = {
     "I told you, never amend commits.": "correction",
     "You should never log tokens.": "correction",
     "Stop adding comments everywhere in this repo.": "correction",
+    "Don't use npm, use pnpm.": "correction",
+    "This repo uses pnpm, not npm.": "preference",
+    "Stop using mocks.": "correction",
+    "Do not push to main.": "correction",
+    "You should not push to main.": "correction",
+    "Tests should never hit the network.": "correction",
+    "Make sure to always run ruff before committing.": "preference",
+    "We don't use mocks in this repo.": "correction",
+    "It is important that you never edit generated files.": "correction",
+    "I said no emojis in code.": "correction",
+    "Whenever you change the schema, regenerate the client.": "preference",
+    "We always squash before merging.": "preference",
 }
 PASSING = [
     "Never mind, I'll do it.",
@@ -38,6 +51,21 @@ PASSING = [
     "Please add a function that never returns None",
     "don't run it for now",
     "I never saw this error before.",
+    "Whenever I run the tests I get a timeout.",
+    "Every time I click save it crashes.",
+    "In this project there is a bug in the parser.",
+    "From now on the tests fail.",
+    "I always get ECONNREFUSED on port 5432.",
+    "I only see the error in production.",
+    "We only have two days left for the release.",
+    "Never had this issue before the upgrade.",
+    "I never touched that file.",
+    "We never merged that branch.",
+    "No, use the other branch.",
+    "Wrong, use the file in src/app.ts.",
+    "Actually use port 8081.",
+    "Remember when we fixed the login bug last week.",
+    "Run it over again.",
 ]
 
 
@@ -58,7 +86,17 @@ def test_users_who_come_back_are_noticed() -> None:
     """Only the beginning of a prompt counts, and only words about the last attempt."""
     for prompt in ("still broken", "it's still failing", "That didn't work.", "try again"):
         assert asks_again(prompt), prompt
-    for prompt in ("Now add a test", "Use the same approach", "Still, let us refactor it"):
+    for prompt in ("it fails again", "doesn't work", "nope, same", "No change.", "same error"):
+        assert asks_again(prompt), prompt
+    for prompt in (
+        "Now add a test",
+        "Use the same approach",
+        "Still, let us refactor it",
+        "Make sure there is no change in behaviour.",
+        "Do the same thing for the other file.",
+        "Let's keep the same error message.",
+        "Please try again with Python 3.12 tests.",
+    ):
         assert not asks_again(prompt), prompt
 
 
@@ -88,6 +126,7 @@ def test_a_new_choice_retires_the_old_one(agent: Agent) -> None:
     (old,) = agent.memories("preference")
     told = agent.prompt("Actually, use yarn instead of pnpm from now on.")
     assert f"[recalld:{old['id']}], which no longer holds" in told["context"]
+    assert told["context"].count(f"[recalld:{old['id']}]") == 1
     assert "instead of: use pnpm" in told["notice"]
     (new,) = agent.memories("correction")
     assert new["supersedes"] == old["id"]
