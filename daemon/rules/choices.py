@@ -77,8 +77,21 @@ def choice(sentence: str) -> Choice | None:
 
 
 _WORDS: Final = frozenset(
-    ("standard", "moment", "requests", "hatch", "black", "nose", "spaces", "tabs", "ava", "node")
-    + ("rebase", "luxon", "sass")
+    {
+        "ava",
+        "black",
+        "hatch",
+        "luxon",
+        "moment",
+        "node",
+        "nose",
+        "rebase",
+        "requests",
+        "sass",
+        "spaces",
+        "standard",
+        "tabs",
+    }
 )
 """Members that are also ordinary words: "wait a moment", "standard commit messages"."""
 _CHOSEN: Final = re.compile(
