@@ -14,7 +14,8 @@ from .transaction import Transaction
 class Outcome(NamedTuple):
     """One attempt and what came of it.
 
-    `kind` is failure, success or reask; `test` is passed, failed or empty; `pending` failures wait
+    `kind` is failure, success or reask, or prompt for the place where the user last spoke, which
+    none of the lists show. `test` is passed, failed or empty; `pending` failures wait
     for their fix. `reasked` says that the user came back about it. `id` is 0 before it is added.
     """
 
@@ -46,6 +47,15 @@ class Totals(NamedTuple):
 
 _COLUMNS: Final = ", ".join(Outcome._fields)
 _IN_SCOPE: Final = "ns IN (SELECT value FROM json_each(:ns))"
+_SETTLED: Final = (
+    "WITH mark(id) AS (SELECT coalesce(max(id), 0) FROM outcomes WHERE session = :session "
+    "AND ns IN (SELECT value FROM json_each(:ns)) AND kind = 'prompt') "
+    f"SELECT {_COLUMNS} FROM outcomes o WHERE {_IN_SCOPE} AND session = :session "
+    "AND kind = 'failure' AND fix IS NOT NULL AND (id > (SELECT id FROM mark) OR EXISTS "
+    "(SELECT 1 FROM outcomes s WHERE s.ns = o.ns AND s.session = o.session "
+    "AND s.kind = 'success' AND s.id > o.id AND s.id > (SELECT id FROM mark) "
+    "AND instr(o.fix, s.attempt))) ORDER BY id"  # noqa: S608  # constants
+)
 _TOTALS: Final = (
     "SELECT coalesce(sum(kind = 'failure'), 0), coalesce(sum(fix IS NOT NULL), 0), "
     "coalesce(sum(kind = 'success'), 0), coalesce(sum(kind = 'reask'), 0), "
@@ -92,7 +102,7 @@ def unclosed(connection: apsw.Connection, scope: Scope, session: str) -> list[Ou
     """The session's outcomes that belong to no episode yet, oldest first."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM outcomes WHERE {_IN_SCOPE} "  # noqa: S608  # constants
-        "AND session = :session AND episode IS NULL ORDER BY id LIMIT 2000",
+        "AND session = :session AND episode IS NULL AND kind <> 'prompt' ORDER BY id LIMIT 2000",
         {"ns": id_list(connection, scope), "session": session},
     )
     return [_from_row(row) for row in rows]
@@ -101,7 +111,8 @@ def unclosed(connection: apsw.Connection, scope: Scope, session: str) -> list[Ou
 def newest(connection: apsw.Connection, scope: Scope, limit: int) -> list[Outcome]:
     """The scope's latest outcomes, newest first."""
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM outcomes WHERE {_IN_SCOPE} ORDER BY id DESC LIMIT :limit",  # noqa: S608  # constants
+        f"SELECT {_COLUMNS} FROM outcomes WHERE {_IN_SCOPE} "  # noqa: S608  # constants
+        "AND kind <> 'prompt' ORDER BY id DESC LIMIT :limit",
         {"ns": id_list(connection, scope), "limit": limit},
     )
     return [_from_row(row) for row in rows]
@@ -116,11 +127,32 @@ def settle(tx: Transaction, namespace: str, ids: list[int], fix: str | None) -> 
     )
 
 
-def ask_again(tx: Transaction, namespace: str, session: str) -> None:
-    """Mark the session's pending failures: the user came back about them."""
+def spoken(tx: Transaction, namespace: str, session: str, at: str) -> None:
+    """Note that the user speaks: what is settled from here on is about these words."""
     tx.connection.execute(
-        "UPDATE outcomes SET reasked = 1 WHERE ns = ? AND session = ? AND pending",
+        "DELETE FROM outcomes WHERE ns = ? AND session = ? AND kind = 'prompt'",
         (namespaces.obtain(tx, namespace), session),
+    )
+    add(tx, namespace, Outcome(session, at, "prompt"))
+
+
+def settled(connection: apsw.Connection, scope: Scope, session: str) -> list[Outcome]:
+    """The session's failures that were fixed since the user last spoke, older ones included."""
+    rows = connection.execute(_SETTLED, {"ns": id_list(connection, scope), "session": session})
+    return [_from_row(row) for row in rows]
+
+
+def ask_again(tx: Transaction, namespace: str, session: str, reopened: list[int]) -> None:
+    """Mark the session's pending failures: the user came back about them; so are the reopened,
+    whose fix was none.
+    """
+    ns = namespaces.obtain(tx, namespace)
+    tx.connection.executemany(
+        "UPDATE outcomes SET pending = 1, fix = NULL WHERE id = ? AND ns = ?",
+        [(one, ns) for one in reopened],
+    )
+    tx.connection.execute(
+        "UPDATE outcomes SET reasked = 1 WHERE ns = ? AND session = ? AND pending", (ns, session)
     )
 
 

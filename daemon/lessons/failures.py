@@ -15,6 +15,17 @@ LONGEST: Final = 300
 _EXIT: Final = re.compile(
     r"(?i)^\W{0,3}(?:process )?exit(?:ed)?[ _](?:with )?(?:code|status):?\s+-?\d+\W*$"
 )
+# What hosts write around a command's own output: Gemini CLI's labels, Codex's wall time.
+_COMMAND_LABEL: Final = re.compile(
+    r"\A\s*Command: .*?(?:^Directory: [^\n]*$|^(?=Output:|Stdout:)|\n|\Z)",
+    re.DOTALL | re.MULTILINE,
+)
+_FRAME: Final = re.compile(
+    r"^(?:[A-Za-z][A-Za-z ]{0,24}: \((?:none|empty)\)|"
+    r"(?:Directory|Signal|Background PIDs|Process Group PGID|Wall time|Chunk ID|"
+    r"Total output lines|Original token count): .*)$"
+)
+_LABEL: Final = re.compile(r"^(?:Output|Stdout|Stderr):\s*")
 _EXCEPTION: Final = re.compile(
     r"^(?:E\s+)?[\w.]*(?:Error|Exception|Exit|Interrupt|Warning)\b:?.*\S"
 )
@@ -70,7 +81,8 @@ _ADDRESS: Final = re.compile(r"(?:\d{1,3}(?:\.\d{1,3}){3}|localhost|://[\w.-]+|\
 
 def telling(error: str) -> str:
     """The one line that says what went wrong, or "" when none does."""
-    lines = [line.strip() for line in error.splitlines()]
+    lines = [line.strip() for line in _COMMAND_LABEL.sub("", error).splitlines()]
+    lines = [_LABEL.sub("", line) for line in lines if not _FRAME.match(line)]
     lines = [line for line in lines if line and not _EXIT.match(line) and not _NO_NEWS.search(line)]
     raised = [line for line in lines if _EXCEPTION.match(line)]
     if raised:

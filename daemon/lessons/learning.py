@@ -23,8 +23,10 @@ LEAST_CONFIDENCE: Final = 0.7
 ENOUGH_EVIDENCE: Final = 2
 ALIKE: Final = 0.6
 """Share of words two error lines must have in common to be the same trouble."""
-DOUBT: Final = 0.3
-"""Taken off the confidence when the fix itself fails in the same way."""
+REGAINED: Final = 0.2
+"""Given back to a doubted lesson when its fix settles another failure: trust returns slowly."""
+REGAINED_AGAIN: Final = 0.1
+"""The same where the user had come back about the failure: the fix has disappointed once."""
 
 
 def learn(
@@ -48,7 +50,7 @@ def learn(
             known,
             {
                 "evidence": known.evidence + 1,
-                "confidence": max(known.confidence, fix.confidence),
+                "confidence": _trust(known, failure, fix),
                 "severe": known.severe or severe,
                 "status": again,
             },
@@ -56,13 +58,9 @@ def learn(
     return promote(tx, namespace, lesson, by=by) if _is_ripe(lesson) else lesson
 
 
-def doubt(tx: Transaction, namespace: str, session: str, command_class: str, line: str) -> None:
-    """A fix of this session failed with the error it was for: it was none."""
-    scope = Scope([namespace])
-    for lesson in lessons.by_fix(tx.connection, scope, command_class, session):
-        if failures.likeness(lesson.error, line) >= ALIKE:
-            less = max(0.0, lesson.confidence - DOUBT)
-            lessons.change(tx, namespace, lesson, {"confidence": less})
+def is_doubted(lesson: Lesson) -> bool:
+    """Whether the fix has disappointed; no lesson starts below the least confidence."""
+    return lesson.confidence < LEAST_CONFIDENCE
 
 
 def promote(
@@ -103,6 +101,14 @@ def _is_ripe(lesson: Lesson) -> bool:
     return lesson.status == "candidate" and enough and lesson.confidence >= LEAST_CONFIDENCE
 
 
+def _trust(known: Lesson, failure: Outcome, fix: Fix) -> float:
+    """The confidence of a lesson seen again."""
+    if not is_doubted(known):
+        return max(known.confidence, fix.confidence)
+    regained = REGAINED_AGAIN if failure.reasked else REGAINED
+    return round(min(known.confidence + regained, fix.confidence), 2)
+
+
 def _known(tx: Transaction, namespace: str, failure: Outcome, fix: Fix) -> Lesson | None:
     """The lesson about the same failure with the same kind of fix, if there is one."""
     scope = Scope([namespace])
@@ -112,7 +118,9 @@ def _known(tx: Transaction, namespace: str, failure: Outcome, fix: Fix) -> Lesso
         for one in lessons.by_class(tx.connection, scope, failure.command_class)
         if failures.likeness(one.error, failure.error) >= ALIKE
     ]
-    return next((one for one in [*exact, *near] if one.fix_class == fix.command_class), None)
+    same = [one for one in [*exact, *near] if one.fix_class == fix.command_class]
+    # What is doubted is that very command, not all of its kind.
+    return next((one for one in same if not is_doubted(one) or one.fix == fix.text), None)
 
 
 def _candidate(failure: Outcome, fix: Fix, severe: bool) -> Lesson:

@@ -9,7 +9,7 @@ from ...storage.outcomes import Outcome
 from ...storage.transaction import Transaction
 from ..caller import Caller
 from ..intake.event import Event
-from . import failures, learning, pairing, proof, solutions
+from . import doubts, failures, learning, pairing, proof, solutions
 from .attempts import Attempt, attempt
 from .pairing import Fix
 
@@ -31,7 +31,7 @@ def failed(tx: Transaction, caller: Caller, event: Event) -> None:
         error=line, signature=failures.signature(made, line), pending=made.shell and not noise
     )
     outcomes.add(tx, caller.namespace, outcome)
-    learning.doubt(tx, caller.namespace, event.session, made.command_class, line)
+    doubts.fix_failed(tx, caller, event.session, made.command_class, line)
     waiting = outcomes.pending(tx.connection, caller.home, event.session)
     given_up = [one.id for one in waiting[:-MOST_PENDING]]
     outcomes.settle(tx, caller.namespace, given_up, None)
@@ -51,13 +51,19 @@ def succeeded(tx: Transaction, caller: Caller, event: Event) -> None:
 
 
 def asked_again(tx: Transaction, caller: Caller, event: Event) -> None:
-    """Keep that the user came back, and about which failures."""
+    """Keep that the user came back, and about which failures.
+
+    What seemed to settle some since the user last spoke did not: they wait again.
+    """
     outcomes.add(
         tx,
         caller.namespace,
         Outcome(event.session, event.at, "reask", attempt=event.text[: failures.LONGEST]),
     )
-    outcomes.ask_again(tx, caller.namespace, event.session)
+    reopened = outcomes.settled(tx.connection, caller.home, event.session)
+    for failure in reopened:
+        doubts.refute(tx, caller, failure)
+    outcomes.ask_again(tx, caller.namespace, event.session, [one.id for one in reopened])
 
 
 def matters(event: Event, waiting: bool) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import apsw
 
 from ...storage import exposures, lessons
 from ...storage.lessons import Lesson
+from ...storage.memories import Memory
 from ...storage.transaction import Transaction
 from ..caller import Caller
 from ..injection.block import Item
@@ -43,7 +45,8 @@ async def answer(desk: Desk, event: Event) -> Seen:
     def judge(connection: apsw.Connection, pipeline: Recall, hits: list[Hit]) -> Seen:
         shown = _shown(connection, desk.caller, event)
         fitting = relevance.relevant(pipeline, question, hits)
-        fresh = [show(hit.memory) for hit in fitting if hit.memory.ulid not in shown]
+        about = [hit.memory for hit in fitting if _is_about(hit.memory, made, line)]
+        fresh = [show(memory) for memory in about if memory.ulid not in shown]
         return Seen(tuple(fresh[:MOST_SHOWN]), HEADING)
 
     request = RecallRequest(question, limit=MOST_SHOWN + 3, kinds=KINDS)
@@ -75,6 +78,21 @@ def _lessons(connection: apsw.Connection, caller: Caller, made: Attempt, line: s
         return exact
     near = _trusted(lessons.by_class(connection, caller.scope, made.command_class))
     return [one for one in near if failures.likeness(one.error, line) >= learning.ALIKE]
+
+
+def _is_about(memory: Memory, made: Attempt, line: str) -> bool:
+    """Whether a memory that reads alike is about this failure: an error has many neighbours.
+
+    What lessons and solutions know was looked for by command and error already.
+    """
+    if "lesson" in memory.source or ("session" in memory.source and "solution" in memory.tags):
+        return False
+    if memory.kind not in {"failure", "solution"}:
+        return True
+    told = [memory.content, *memory.content.splitlines()]
+    alike = any(failures.likeness(one, line) >= learning.ALIKE for one in told)
+    named = rf"(?<![\w-]){re.escape(made.command_class)}(?![\w-])"
+    return alike or bool(made.command_class and re.search(named, memory.content))
 
 
 def _trusted(found: Iterable[Lesson]) -> list[Lesson]:

@@ -2,10 +2,58 @@
 
 from __future__ import annotations
 
+from tests.daemon.started import Started
+from tests.harness.waiting import eventually
 from tests.loop.agent import Agent, ids
 
 MISSING = "npm ERR! missing script: test"
 NO_CONFIG = "Error: pg_config executable not found."
+
+# What fails, and how; and other errors that the same twenty commands may meet.
+FOREIGN = [
+    ("git commit", "error: lint failed: 3 problems"),
+    ("cargo build", "error: linker cc not found"),
+    ("npm run build", "error TS2307: Cannot find module x"),
+    ("pip install psycopg2", NO_CONFIG),
+    ("docker compose up", "Error: network backend not found"),
+    ("make lint", "make: *** No rule to make target lint"),
+    ("npm publish", "npm ERR! need auth This command requires you to be logged in"),
+    ("cargo test", "error: no bin target named server"),
+    ("go build", "error: missing go.sum entry for module"),
+    ("git rebase main", "error: cannot rebase: You have unstaged changes."),
+    ("terraform apply", "Error: missing provider configuration"),
+    ("helm upgrade web", "Error: another operation is in progress, release locked"),
+    ("kubectl apply", "error: no context exists with the name staging"),
+    ("poetry install", "Error: lock file is not compatible with pyproject.toml"),
+    ("yarn install", "error: engine node is incompatible with this module"),
+    ("bundle install", "Error: could not find gem rails in locally installed gems"),
+    ("dotnet build", "error MSB1003: the folder must be a project or solution file"),
+    ("gradle build", "error: Could not determine java version"),
+    ("mvn package", "[ERROR] Failed to execute goal: release version not supported"),
+    ("alembic upgrade", "FAILED: Multiple head revisions are present"),
+]
+STRANGE = [
+    "error: gpg failed to sign the data",
+    "error: could not compile parser due to 2 previous errors",
+    "error: ENOSPC no space left on device",
+    "ERROR: 403 Client Error Forbidden for url",
+    "Error: port 5432 already in use",
+    "error: foo.c:3: undefined reference to bar",
+    "npm ERR! 403 Forbidden",
+    "error: test failed, to rerun pass --lib",
+    "error: undefined: parser.New",
+    "error: could not apply 3f2; resolve conflicts",
+    "Error: quota exceeded for instances",
+    "Error: chart values invalid: replicas must be a number",
+    "error: unable to connect to the server: certificate has expired",
+    "Error: package hash mismatch for urllib3",
+    "error: request to registry timed out",
+    "Error: extension nokogiri failed to compile",
+    "error CS0103: the name foo does not exist",
+    "error: execution failed for task compileKotlin",
+    "[ERROR] there are test failures",
+    "FAILED: relation users already exists",
+]
 
 
 def fail_and_fix(agent: Agent) -> None:
@@ -176,3 +224,119 @@ def test_every_kind_of_memory_is_shown_as_text(agent: Agent) -> None:
     assert "[object" not in text
     assert '{"' not in text
     assert "Unknown" not in text
+
+
+def test_a_user_who_comes_back_takes_the_false_fix_back(agent: Agent) -> None:
+    """After "still broken" what seemed fixed since the last prompt waits again, doubted."""
+    agent.prompt("Make the build work")
+    agent.fails("npm run build", "error TS2307: Cannot find module x")
+    agent.works("npm run build -- --fast", "ok")
+    agent.stops("Done.")
+    agent.prompt("It is still broken, same error.")
+    (lesson,) = agent.lessons()
+    assert lesson["confidence"] < 0.7
+    failure = next(one for one in agent.outcomes()["outcomes"] if one["kind"] == "failure")
+    assert (failure["pending"], failure["fix"]) == (True, None)
+    told = agent.session().fails("npm run build", "error TS2307: Cannot find module x")
+    assert told["context"] is None
+
+
+def test_a_doubted_fix_regains_trust_slowly(agent: Agent) -> None:
+    """The false fix working once more makes no rule, though the user came back about it."""
+    agent.fails("npm run build", "error TS2307: Cannot find module x")
+    agent.works("npm run build -- --fast", "ok")
+    agent.prompt("It is still broken, same error.")
+    agent.works("npm run build -- --fast", "ok")
+    (lesson,) = agent.lessons()
+    assert (lesson["status"], lesson["confidence"] < 0.7) == ("candidate", True)
+
+
+def test_the_true_fix_is_learned_beside_the_doubted_one(agent: Agent) -> None:
+    """What works after the user came back is a lesson of its own, and severe: the failure was
+    marked.
+    """
+    agent.fails("npm run build", "error TS2307: Cannot find module x")
+    agent.works("npm run build -- --fast", "ok")
+    agent.prompt("It is still broken, same error.")
+    agent.works("npm run build -- --project tsconfig.app.json", "ok")
+    found = {lesson["fix"]: lesson["status"] for lesson in agent.lessons()}
+    assert found == {
+        "npm run build -- --fast": "candidate",
+        "npm run build -- --project tsconfig.app.json": "promoted",
+    }
+
+
+def test_a_user_who_comes_back_takes_rules_and_solutions_back(agent: Agent) -> None:
+    """A promoted rule and a solution of the false fix are put away, not removed."""
+    fail_and_fix(agent.session())
+    fail_and_fix(agent)
+    assert len(agent.contents("failure")) == 1
+    agent.fails("pip install psycopg2", NO_CONFIG)
+    agent.fails("pip install psycopg2==2.8", NO_CONFIG)
+    agent.works("apt-get install -y libpq-dev && pip install psycopg2")
+    assert len(agent.contents("solution")) == 1
+    agent.prompt("Still not working.")
+    assert (agent.contents("failure"), agent.contents("solution")) == ([], [])
+    assert len(agent.memories("failure", "archived")) == 1
+    assert len(agent.memories("solution", "archived")) == 1
+
+
+def test_only_what_was_fixed_since_the_last_prompt_is_taken_back(agent: Agent) -> None:
+    """What the user has gone on from stays fixed."""
+    fail_and_fix(agent)
+    agent.stops()
+    agent.prompt("Good. Now write the changelog please")
+    agent.prompt("It is still broken.")
+    (lesson,) = agent.lessons()
+    assert lesson["confidence"] >= 0.7
+
+
+GEMINI = (
+    "Command: {command}\nDirectory: (root)\nOutput: {output}\nError: (none)\nExit Code: 1\n"
+    "Signal: (none)\nBackground PIDs: (none)\nProcess Group PGID: 4711"
+)
+
+
+def test_a_host_that_labels_its_output_tells_the_same_failure(agent: Agent) -> None:
+    """Gemini's own frame around an error is not the error: two differ, and equal Claude's."""
+    for command, output in (("npm test", MISSING), ("npm run lint", "sh: eslint: not found")):
+        text = GEMINI.format(command=command, output=output)
+        told = f'{{"command": "{command}"}}'
+        agent.tell("tool_failure", tool="run_shell_command", input=told, error=text)
+    agent.fails("npm test", MISSING)
+    agent.tell(
+        "tool_failure", tool="shell", input='{"command": "npm test"}',
+        error=f"Exit code: 1\nWall time: 0.1 seconds\nOutput:\n{MISSING}",
+    )  # fmt: skip
+    codex, claude, lint, gemini = [one["error"] for one in agent.outcomes()["outcomes"]]
+    assert gemini == claude == codex == MISSING
+    assert lint == "sh: eslint: not found"
+
+
+def test_unrelated_failures_are_told_nothing(served: Started, agent: Agent) -> None:
+    """Twenty lessons and solutions beside twenty foreign errors, of like commands too: silence."""
+    for number, (command, error) in enumerate(FOREIGN):
+        other = f"{command} --with-x{number}"
+        for one in (agent, agent.session()):
+            one.fails(command, error)
+            if number % 2:
+                one.fails(f"{command} -v", error)
+            one.works(other)
+    owner = served.owner()
+    eventually(lambda: owner.get("/v1/status").json["embedding"]["pending"] == 0)
+    fresh = agent.session()
+    for (command, _), error in zip(FOREIGN, STRANGE, strict=True):
+        assert fresh.fails(command, error)["context"] is None, (command, error)
+
+
+def test_a_failure_written_by_hand_is_shown_for_its_own_command(
+    served: Started, agent: Agent
+) -> None:
+    """Reading alike is not enough for a failure: the command or the error must be the same."""
+    agent.http.store("cargo build fails: linker cc not found. Install gcc first.", kind="failure")
+    owner = served.owner()
+    eventually(lambda: owner.get("/v1/status").json["embedding"]["pending"] == 0)
+    told = agent.session().fails("cargo build", "error: linker `cc` not found")
+    assert "Install gcc" in (told["context"] or "")
+    told = agent.session().fails("go build", "error: cargo package not found for the go linker")
+    assert told["context"] is None

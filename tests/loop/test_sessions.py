@@ -31,8 +31,9 @@ def test_a_whole_session_leaves_the_next_one_wiser(agent: Agent) -> None:
     agent.prompt("Make the importer run. Never commit without running the tests first.")
     agent.fails("npm test", "npm ERR! missing script: test")
     agent.works("pnpm test")
-    agent.prompt("still broken")
+    agent.prompt("Now run the importer.")
     agent.fails("node import.js", "Error: connect ECONNREFUSED 127.0.0.1:5433")
+    agent.prompt("still broken")
     agent.tell("pre_compact", reason="auto")
     agent.tell("post_compact", text="Summary of the work so far.")
     assert "Deploy with ./ship.sh" in agent.start("compact")["context"]
