@@ -19,6 +19,11 @@ MOST_TEXT = 16_000
 MOST_FIELD = 8_000
 """Characters kept of a tool's input, response or error."""
 MOST_NAME = 1_000
+_AHEAD = 4
+"""Times the limit that is searched for secrets: what lies beyond is never kept, and costs nothing.
+"""
+_LONGEST_WORD = 1_024
+"""Characters before that end in which a secret may be cut through."""
 
 
 class Admitted(NamedTuple):
@@ -30,10 +35,19 @@ class Admitted(NamedTuple):
 
 def admit(text: str, most: int = MOST_TEXT) -> Admitted:
     """The text as it may be kept. Cut last: half a secret would not be recognised as one."""
-    # Four times the limit is looked at: what lies beyond is never kept, and costs nothing.
-    clean, secrets = redact(strip_private(strip(text[: 4 * most])))
+    # The whole is searched for our blocks and private parts: a cut would lay open their insides.
+    clean, secrets = redact(_beginning(strip_private(strip(text)), _AHEAD * most))
     storable = clean.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
     return Admitted(storable[:most].strip(), tuple(secrets))
+
+
+def _beginning(text: str, most: int) -> str:
+    """The beginning of the text, without the word that the cut goes through."""
+    if len(text) <= most:
+        return text
+    edge = most - min(most, _LONGEST_WORD)
+    last = text[edge:most].rsplit(maxsplit=1)
+    return text[:edge] + (last[0] if len(last) > 1 else "")
 
 
 def event(request: EventRequest) -> Event:
