@@ -24,7 +24,7 @@
     |  |- Draining                  draining            503
     |  |- DeadlineExceeded          deadline_exceeded   503
     |  `- AlreadyRunning            already_running     503
-    |- StorageTrouble               storage_trouble     500  exit 74
+    |- StorageTrouble               storage_trouble     503  exit 74
     |  |- DiskFull                  disk_full           507
     |  |- StoreDamaged              store_damaged       503  exit 78
     |  |- SchemaNewer               schema_newer        503  exit 78
@@ -238,6 +238,7 @@ class StorageTrouble(RecalldError):
     """The store could not do its part."""
 
     code = "storage_trouble"
+    status = 503
     exit_code = 74
 
 

@@ -15,10 +15,8 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Generic, Protocol, TypeVar
 
-import apsw
-
 from ..auth.errors import Busy, DeadlineExceeded, RecalldError
-from ..storage.faults import Interrupted
+from ..storage.faults import Interrupted, StorageFault
 from ..storage.reader import Reader
 from .deadline import Deadline
 
@@ -160,7 +158,7 @@ class Workers:
             if reader is None:
                 try:
                     reader = self._open()
-                except (apsw.Error, OSError, RecalldError) as error:
+                except (StorageFault, OSError, RecalldError) as error:
                     ticket.refuse(error)
                     continue
             ticket.run(reader)

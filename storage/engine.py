@@ -12,7 +12,7 @@ import apsw
 from . import birth, connections, integrity, migrations, place
 from . import vectors as vectors_of_rows
 from .checkpoints import wal_bytes
-from .faults import Damaged, FullDisk, from_sqlite
+from .faults import Damaged, from_sqlite, from_system
 from .original import Original
 from .reader import Reader
 from .writer import Writer
@@ -45,7 +45,7 @@ class Store:
 
         `path` must be absolute. `signer` signs 32-byte hashes of the history. The caller holds the
         data folder's lock: two processes must not do this at once.
-        Raises UnsafePlace, Damaged, NewerSchema or FullDisk; then nothing was changed.
+        Raises UnsafePlace, Damaged, NewerSchema, FullDisk or DiskTrouble; then nothing was changed.
         """
         connections.require_sqlite(apsw.sqlite_lib_version())
         place.check(path)
@@ -66,13 +66,19 @@ class Store:
             fault = from_sqlite(error)
             raise (fault or Damaged(f"memory.db cannot be used: {error}.")) from error
         except OSError as error:
-            raise FullDisk(f"memory.db could not be made: {error}.") from error
+            raise from_system(error) from error
         writer = Writer(connection, sign=signer, original=original, clock=clock)
         return cls(path, writer, original, has_vectors=loaded)
 
     def reader(self) -> Reader:
-        """A new reading connection for one thread; the store closes it at the end."""
-        reader = Reader(connections.open_reader(self.path, vectors=self.has_vectors))
+        """A new reading connection for one thread; the store closes it at the end.
+
+        Raises DiskTrouble or Damaged.
+        """
+        try:
+            reader = Reader(connections.open_reader(self.path, vectors=self.has_vectors))
+        except apsw.Error as error:
+            raise (from_sqlite(error) or Damaged(f"memory.db cannot be used: {error}.")) from error
         with self._lock:
             self._readers.append(reader)
         return reader

@@ -3,7 +3,8 @@
 StorageFault
 |- NewerSchema     the file was written by a newer recalld
 |- Damaged         the file does not hold together; nothing was changed
-|- FullDisk        no space (or an I/O error) while writing; the whole group was rolled back
+|- FullDisk        the disk takes no more; the whole group was rolled back
+|- DiskTrouble     the disk cannot be read or written for another reason than being full
 |- Busy            another process kept the write lock for longer than we wait
 |- Interrupted     the deadline passed or the caller has gone
 |- Closed          the store is closing; the job was not executed
@@ -18,6 +19,8 @@ StorageFault
 """
 
 from __future__ import annotations
+
+import errno
 
 import apsw
 
@@ -42,7 +45,11 @@ class Damaged(StorageFault):
 
 
 class FullDisk(StorageFault):
-    """There is no space to write, or the disk refused to; nothing of the job is stored."""
+    """There is no space to write; nothing of the job is stored."""
+
+
+class DiskTrouble(StorageFault):
+    """The file could not be opened, read or written; nothing of the job is stored."""
 
 
 class Busy(StorageFault):
@@ -104,19 +111,35 @@ class UnsafePlace(StorageFault):
 
 _WHOLE_FILE = (apsw.CorruptError, apsw.NotADBError)
 _DISK = (apsw.FullError, apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError)
+# SQLite tells ENOSPC apart; what a quota or a limit on files refuses is an error of writing.
+_NO_SPACE = (apsw.SQLITE_IOERR_WRITE, apsw.SQLITE_IOERR_SHMSIZE)
+_NO_SPACE_ERRNO = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def from_sqlite(error: apsw.Error) -> StorageFault | None:
     """Our fault for an SQLite error, or None for one that is a bug of ours."""
     if isinstance(error, _WHOLE_FILE):
         return Damaged(f"memory.db is damaged: {error}.")
+    if isinstance(error, apsw.FullError) or _extended(error) in _NO_SPACE:
+        return FullDisk(f"There is no space for memory.db to grow: {error}.")
     if isinstance(error, _DISK):
-        return FullDisk(f"memory.db could not be written or read: {error}.")
+        return DiskTrouble(f"memory.db could not be opened, read or written: {error}.")
     if isinstance(error, apsw.BusyError):
         return Busy("Another process keeps memory.db locked.")
     if isinstance(error, apsw.InterruptError):
         return Interrupted("The time for this request is up.")
     return None
+
+
+def from_system(error: OSError) -> StorageFault:
+    """Our fault for what the operating system refused."""
+    kind = FullDisk if error.errno in _NO_SPACE_ERRNO else DiskTrouble
+    return kind(f"memory.db could not be opened or made: {error}.")
+
+
+def _extended(error: apsw.Error) -> int:
+    """SQLite's extended code; 0 for errors apsw makes itself."""
+    return int(getattr(error, "extendedresult", 0))
 
 
 def spoils_group(error: apsw.Error) -> bool:
@@ -126,5 +149,5 @@ def spoils_group(error: apsw.Error) -> bool:
     are sound and a rebuild must still be possible.
     """
     if isinstance(error, apsw.CorruptError):
-        return getattr(error, "extendedresult", 0) != apsw.SQLITE_CORRUPT_VTAB
+        return _extended(error) != apsw.SQLITE_CORRUPT_VTAB
     return isinstance(error, (*_DISK, apsw.NotADBError, apsw.NoMemError))

@@ -10,6 +10,7 @@ TABLE: dict[type[faults.StorageFault], type[errors.RecalldError]] = {
     faults.NewerSchema: errors.SchemaNewer,
     faults.Damaged: errors.StoreDamaged,
     faults.FullDisk: errors.DiskFull,
+    faults.DiskTrouble: errors.StorageTrouble,
     faults.Busy: errors.Busy,
     faults.Interrupted: errors.DeadlineExceeded,
     faults.Closed: errors.Draining,
