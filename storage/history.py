@@ -145,8 +145,12 @@ def _one(
 def verify(
     connection: apsw.Connection, ns: int, is_signed: Callable[[bytes, bytes], bool]
 ) -> ChainReport:
-    """Check a namespace's chain from its start; `is_signed(hash, signature)` checks one entry."""
+    """Check a namespace's chain from its start; `is_signed(hash, signature)` checks one entry.
+
+    Each document names its namespace: a chain given to another one does not hold.
+    """
     previous, length = GENESIS, 0
+    name = connection.execute("SELECT name FROM namespaces WHERE id = ?", (ns,)).get
     rows = connection.execute(
         "SELECT id, ulid, version, op, at, by, doc, prev_hash, hash, signature "
         "FROM versions WHERE ns = ? ORDER BY id",
@@ -162,6 +166,8 @@ def verify(
             reason = "its signature is not ours"
         elif not _matches(doc, ulid, version, op, at, by):
             reason = "its columns were changed"
+        elif orjson.loads(doc)["memory"]["namespace"] != name:
+            reason = "it belongs to another namespace"
         if reason:
             return ChainReport(length, int(entry), reason)
         previous, length = digest, length + 1

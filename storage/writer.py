@@ -30,6 +30,9 @@ GROUP_SECONDS: Final = 0.1
 # Background jobs (vectors, upkeep) run in groups this small: an interactive job that arrives
 # meanwhile waits for a few of them at most.
 BACKGROUND_JOBS: Final = 4
+# After this many interactive groups in a row a background one has its turn, or the vectors and the
+# upkeep of a store that is never quiet would wait for ever.
+URGENT_GROUPS: Final = 16
 
 
 class _HalfDone(Exception):
@@ -110,6 +113,7 @@ class Writer:
         self._urgent: deque[_Job[object]] = deque()
         self._background: deque[_Job[object]] = deque()
         self._running = 0
+        self._in_a_row = 0  # interactive groups since the last background one
         self._closing = False
         self._damage: Damaged | None = None
         self._subscribers: list[Callable[[Sequence[Change]], None]] = []
@@ -189,10 +193,13 @@ class Writer:
             self._running = 0
             if not (self._urgent or self._background or self._closing):
                 self._wake.wait(self._checkpoints.patience())
-            if self._urgent:
+            starved = self._in_a_row >= URGENT_GROUPS and self._background
+            if self._urgent and not starved:
                 group = _take(self._urgent, GROUP_JOBS)
+                self._in_a_row += 1
             else:
                 group = _take(self._background, BACKGROUND_JOBS)
+                self._in_a_row = 0
             self._running = len(group)
             return None if self._closing and not group else group
 

@@ -113,6 +113,23 @@ def test_tampering_is_found(opened: Opened, damage: str, reason: str) -> None:
     assert reason in _chain(opened).reason
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE namespaces SET name = CASE id WHEN 1 THEN 'b' ELSE 'a' END",
+        "UPDATE versions SET ns = 3 - ns; UPDATE chain_heads SET ns = -ns; "
+        "UPDATE chain_heads SET ns = 3 + ns",
+    ],
+)
+def test_a_chain_belongs_to_its_namespace(opened: Opened, damage: str) -> None:
+    """Two namespaces that change places, or names, do not verify."""
+    opened.note("here")
+    opened.note("there", THERE)
+    opened.write(lambda tx: tx.connection.execute(damage).fetchall())
+    for ns in (1, 2):
+        assert "another namespace" in _chain(opened, ns).reason
+
+
 def test_a_signature_covers_the_chain(opened: Opened) -> None:
     """What is signed is the hash over the entry before and the document."""
     opened.note("here")

@@ -13,6 +13,7 @@ from recalld.storage import drafts
 from recalld.storage.drafts import Draft, Stored
 from recalld.storage.faults import Closed, Damaged, FullDisk, Invalid, MissingRow
 from recalld.storage.transaction import Change, Transaction
+from recalld.storage.writer import URGENT_GROUPS
 
 from tests.storage.opened import HERE, PATIENCE, Opened
 
@@ -115,6 +116,24 @@ def test_a_refusal_before_the_first_write_costs_its_neighbours_nothing(opened: O
     with pytest.raises(Invalid):
         refused.result(PATIENCE)
     assert runs == ["store"]
+
+
+def test_background_jobs_have_their_turn_under_constant_load(opened: Opened) -> None:
+    """However many interactive jobs follow one another, a background job is not put off for ever."""
+    writer, gate = opened.store.writer, Gate(opened)
+    ended = threading.Event()
+    turns: list[int] = []
+
+    def urgent(_: Transaction) -> None:
+        turns.append(1)
+        if not ended.is_set() and len(turns) < 10 * URGENT_GROUPS:
+            writer.submit(urgent)
+
+    writer.submit(urgent)
+    kept = writer.submit(lambda _tx: len(turns), background=True)
+    gate.open()
+    assert kept.result(PATIENCE) <= URGENT_GROUPS + 1
+    ended.set()
 
 
 def test_a_cancelled_job_never_runs(opened: Opened) -> None:
