@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 _KEPT = frozenset({"HOME", "USER", "LOGNAME", "PATH", "LANG", "TZ", "TMPDIR"})
 _FROM_OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM)
+_ALLOCATOR = {"PYTHONMALLOC": "malloc", "MALLOC_ARENA_MAX": "2"}
+"""Python's own allocator keeps what a flood of requests took (a third more than before), glibc's
+gives it back when told to. It takes 2-4 % more time, and 30 MB less at 20,000 rows."""
 _FIRST_POLL = 0.02
 _LAST_POLL = 0.5
 _LINE_LIMIT = 65_536
@@ -47,8 +50,12 @@ class Killed(Exception):
 
 
 def daemon_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """What a daemon may know of its starter's environment: an allow-list, and never a token."""
-    return {name: value for name, value in environ.items() if _may_pass(name)}
+    """What a daemon may know of its starter's environment: an allow-list, and never a token.
+
+    Added is how its interpreter is to get memory, which can only be told it this way.
+    """
+    passed = {name: value for name, value in environ.items() if _may_pass(name)}
+    return passed | _ALLOCATOR if sys.platform.startswith("linux") else passed
 
 
 def _may_pass(name: str) -> bool:

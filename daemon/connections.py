@@ -58,6 +58,8 @@ class Connections:
         self.head_timeout = head_timeout
         self.write_timeout = write_timeout
         self._overloaded = overloaded
+        self.admitted = 0
+        """Connections counted so far, refused requests' ones too."""
         self._open: set[Evictable] = set()
         self._spare: OrderedDict[Evictable, float] = OrderedDict()
 
@@ -81,6 +83,7 @@ class Connections:
 
     def admit(self, connection: Evictable, now: float) -> bool:
         """Count a new connection, making room if need be; False: there is none, hang up."""
+        self.admitted += 1
         self._open.add(connection)
         self._evict(now)
         if self.open > self.cap + OVERDRAFT and not self._evict_one():

@@ -23,7 +23,7 @@ KEYS_KEPT_S = 86_400.0
 """Idempotency keys live this long: a client that retries a day later starts anew."""
 EXPIRY_S = 3600.0
 BURST = 500
-"""Requests since memory was last given back that make it worth doing again."""
+"""Requests and connections since memory was last given back that make it worth doing again."""
 
 log = logging.getLogger("recalld.supervisor")
 
@@ -51,6 +51,7 @@ class Supervisor:
             self._notifier.alive()
             try:
                 await self._look()
+                self._expire()
                 await self._tidy()
             except Exception:
                 log.exception("looking after the daemon failed")
@@ -113,14 +114,22 @@ class Supervisor:
         return time.monotonic() - lifecycle.last_activity >= limit
 
     async def _tidy(self) -> None:
-        """Housekeeping, when nothing else is going on."""
+        """Give memory back, when nothing else is going on."""
         lifecycle = self._services.lifecycle
         if lifecycle.in_flight or lifecycle.draining:
             return
-        if lifecycle.served - self._tidied_at >= BURST:
-            self._tidied_at = lifecycle.served
+        # Most of a flood is refused unparsed: that serves nobody, but its connections took memory.
+        used = lifecycle.served + self._services.connections.admitted
+        if used - self._tidied_at >= BURST:
+            self._tidied_at = used
             await asyncio.to_thread(give_back)
-        if time.monotonic() - self._last_expiry >= EXPIRY_S:
+
+    def _expire(self) -> None:
+        """Queue what is due by the clock. Its turn is the writer's business: a daemon that is
+        never idle must not keep everything for ever.
+        """
+        due = time.monotonic() - self._last_expiry >= EXPIRY_S
+        if due and not self._services.lifecycle.draining:
             self._last_expiry = time.monotonic()
             before = from_unix_ms(int((time.time() - KEYS_KEPT_S) * 1000))
             writer = self._services.store.writer
