@@ -55,6 +55,7 @@ class Store:
             original = Original(path)
             connection, loaded = connections.open_writer(path, vectors=vectors)
             try:
+                integrity.quick(connection)  # what is damaged is neither copied nor migrated
                 migrations.bring_up_to_date(connection, path)
                 integrity.quick(connection)
                 if loaded:

@@ -1,23 +1,29 @@
 """The numbered steps that made the schema what it is, and the runner that applies them.
 
 Each step runs in one transaction together with the row that records it, so a crash leaves the
-schema before it or after it. An existing file is copied to `snapshots/` first.
+schema before it or after it. An existing file is copied to `snapshots/` first; a step that fails at
+every start does not make a copy at every start.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 import apsw
 
 from .. import copies
+from ..connections import open_frozen
 from ..faults import NewerSchema
 from . import m0001_initial, m0002_learning
 
 # "RCLD": what `file` and we recognise a store by.
 APPLICATION_ID: Final = 0x52434C44
+# Copies made before migrations that stay.
+KEPT: Final = 3
+_NAME: Final = re.compile(r"pre-\d{4}-\d{8}T\d{6}\.db")
 
 
 class Step(NamedTuple):
@@ -83,10 +89,45 @@ def _apply(connection: apsw.Connection, step: Step) -> None:
 
 
 def _snapshot(connection: apsw.Connection, path: str, have: int) -> str:
-    """A complete copy in `snapshots/pre-<number>-<time>.db`, on disk before anything changes."""
+    """A complete copy in `snapshots/pre-<number>-<time>.db`, on disk before anything changes.
+
+    One of the same state is taken for it; beyond KEPT the oldest go.
+    """
     folder = os.path.join(os.path.dirname(path), "snapshots")
     os.makedirs(folder, mode=0o700, exist_ok=True)
+    for known in reversed(_snapshots(folder)):
+        if _state_of(known) == _state(connection):
+            return known
     stamp = str(connection.execute("SELECT strftime('%Y%m%dT%H%M%S', 'now')").get)
     target = os.path.join(folder, f"pre-{have + 1:04d}-{stamp}.db")
     copies.write(connection, target)
+    for old in _snapshots(folder)[:-KEPT]:
+        os.unlink(old)
     return target
+
+
+def _snapshots(folder: str) -> list[str]:
+    """The copies made before migrations, oldest first."""
+    names = [name for name in os.listdir(folder) if _NAME.fullmatch(name)]
+    names.sort(key=lambda name: name.rpartition("-")[2])
+    return [os.path.join(folder, name) for name in names]
+
+
+def _state_of(copy: str) -> tuple[int, bytes | None] | None:
+    """The state of a copy; None for a file that cannot be read."""
+    try:
+        frozen = open_frozen(copy)
+        try:
+            return _state(frozen)
+        finally:
+            frozen.close()
+    except apsw.Error:
+        return None
+
+
+def _state(connection: apsw.Connection) -> tuple[int, bytes | None]:
+    """Schema and last entry of the history, whose hash covers everything anyone wrote before."""
+    last: bytes | None = connection.execute(
+        "SELECT hash FROM versions ORDER BY id DESC LIMIT 1"
+    ).get
+    return version(connection), last

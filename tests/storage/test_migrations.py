@@ -83,6 +83,34 @@ def test_a_failing_step_leaves_the_schema_before_it(old: apsw.Connection, place:
     assert old.execute("SELECT 1 FROM sqlite_schema WHERE name = 'half_done'").get is None
 
 
+def test_a_step_that_always_fails_copies_once(old: apsw.Connection, place: Path) -> None:
+    """Start after start finds the copy made before; after a change there is a new one."""
+    failing = (*STEPS, Step(len(STEPS) + 1, "stumble", _stumble))
+    folder = place.parent / "snapshots"
+    for _ in range(3):
+        with pytest.raises(RuntimeError):
+            migrations.bring_up_to_date(old, str(place), failing)
+    (first,) = folder.iterdir()
+    first.rename(folder / "pre-0003-20200101T000000.db")
+    old.execute("UPDATE versions SET hash = zeroblob(32)")
+    with pytest.raises(RuntimeError):
+        migrations.bring_up_to_date(old, str(place), failing)
+    assert len(list(folder.iterdir())) == 2
+
+
+def test_only_the_last_copies_are_kept(old: apsw.Connection, place: Path) -> None:
+    """Older copies go, files of other names stay, and a copy that is damaged is not relied on."""
+    folder = place.parent / "snapshots"
+    folder.mkdir(mode=0o700)
+    names = [f"pre-0003-2020010{n}T000000.db" for n in range(1, 6)]
+    for name in (*names, "mine.db"):
+        (folder / name).write_bytes(b"no store")
+    copy = migrations.bring_up_to_date(old, str(place), NEXT)
+    assert copy is not None
+    kept = sorted(file.name for file in folder.iterdir())
+    assert kept == sorted(["mine.db", *names[-2:], Path(copy).name])
+
+
 def test_a_newer_store_is_refused(old: apsw.Connection, place: Path) -> None:
     """There is no way back: the file is ahead of the code."""
     migrations.apply_all(old, NEXT)

@@ -119,7 +119,7 @@ def test_a_refusal_before_the_first_write_costs_its_neighbours_nothing(opened: O
 
 
 def test_background_jobs_have_their_turn_under_constant_load(opened: Opened) -> None:
-    """However many interactive jobs follow one another, a background job is not put off for ever."""
+    """However many interactive jobs follow one another, a background job comes to its turn."""
     writer, gate = opened.store.writer, Gate(opened)
     ended = threading.Event()
     turns: list[int] = []
