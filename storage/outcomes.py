@@ -48,13 +48,14 @@ class Totals(NamedTuple):
 _COLUMNS: Final = ", ".join(Outcome._fields)
 _IN_SCOPE: Final = "ns IN (SELECT value FROM json_each(:ns))"
 _SETTLED: Final = (
-    "WITH mark(id) AS (SELECT coalesce(max(id), 0) FROM outcomes WHERE session = :session "
+    "WITH mark(id) AS (SELECT coalesce(max(id), 0) FROM outcomes "  # noqa: S608  # constants
+    "WHERE session = :session "
     "AND ns IN (SELECT value FROM json_each(:ns)) AND kind = 'prompt') "
     f"SELECT {_COLUMNS} FROM outcomes o WHERE {_IN_SCOPE} AND session = :session "
     "AND kind = 'failure' AND fix IS NOT NULL AND (id > (SELECT id FROM mark) OR EXISTS "
     "(SELECT 1 FROM outcomes s WHERE s.ns = o.ns AND s.session = o.session "
     "AND s.kind = 'success' AND s.id > o.id AND s.id > (SELECT id FROM mark) "
-    "AND instr(o.fix, s.attempt))) ORDER BY id"  # noqa: S608  # constants
+    "AND instr(o.fix, s.attempt))) ORDER BY id"
 )
 _TOTALS: Final = (
     "SELECT coalesce(sum(kind = 'failure'), 0), coalesce(sum(fix IS NOT NULL), 0), "

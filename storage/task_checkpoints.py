@@ -83,3 +83,16 @@ def clear(tx: Transaction, namespace: str) -> bool:
         (namespaces.obtain(tx, namespace),),
     )
     return tx.connection.changes() > 0
+
+
+def expire(tx: Transaction, before: str) -> int:
+    """Put away the checkpoints of namespaces whose newest one nobody wrote by hand and is from
+    before this time (RFC 3339); returns how many.
+    """
+    tx.connection.execute(
+        "UPDATE task_checkpoints SET cleared = 1 WHERE NOT cleared AND ns IN ("
+        "SELECT ns FROM task_checkpoints t WHERE NOT cleared AND automatic AND at < ? "
+        "AND id = (SELECT max(id) FROM task_checkpoints WHERE ns = t.ns AND NOT cleared))",
+        (before,),
+    )
+    return tx.connection.changes()

@@ -1,7 +1,8 @@
 """Taking back what was learned too soon: the fix failed itself, or the user says it fixed nothing.
 
 Nothing is removed. A lesson loses confidence and that piece of evidence; below the least it is no
-longer shown, and its rule is put away until the fix has proved itself again. A solution of the session is put away at once.
+longer shown, and its rule is put away until the fix has proved itself again. A solution of the
+session is put away at once.
 """
 
 from __future__ import annotations

@@ -5,7 +5,15 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from ...storage import episodes, exposures, lessons, namespaces, outcomes, taken_events
+from ...storage import (
+    episodes,
+    exposures,
+    lessons,
+    namespaces,
+    outcomes,
+    taken_events,
+    task_checkpoints,
+)
 from ...storage.scope import Scope
 from ...storage.timestamps import from_unix_ms
 from ...storage.transaction import Transaction
@@ -15,6 +23,8 @@ STALE_DAYS: Final = 7
 """A candidate nobody has seen again for so long is rejected; seen again later it counts anew."""
 RECORD_DAYS: Final = 90
 """Outcomes, episodes and exposures are kept so long; lessons and rules stay."""
+CHECKPOINT_DAYS: Final = 14
+"""A checkpoint read off a session that nobody came back to for so long; by-hand ones stay."""
 EVENT_DAYS: Final = 30
 """Ids of events: a spool older than that is of no interest."""
 
@@ -25,6 +35,7 @@ def tidy(tx: Transaction, *, demote_unused: bool) -> None:
     outcomes.expire(tx, _before(tx, RECORD_DAYS))
     episodes.expire(tx, _before(tx, RECORD_DAYS))
     exposures.expire(tx, _before(tx, RECORD_DAYS))
+    task_checkpoints.expire(tx, _before(tx, CHECKPOINT_DAYS))
     taken_events.expire(tx, _before(tx, EVENT_DAYS))
     if demote_unused:
         everywhere = namespaces.names(tx.connection).values()

@@ -1,17 +1,22 @@
-"""The session is over: its last episode is closed, and open ends become a checkpoint."""
+"""The session is over: its last episode is closed, and open ends become a checkpoint.
+
+Where it was shown one and left no open ends, that one is done with.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from ...storage import agent_sessions, outcomes, task_checkpoints
+from ...storage import agent_sessions, exposures, outcomes, task_checkpoints
 from ...storage.agent_sessions import Session
 from ...storage.outcomes import Outcome
+from ...storage.task_checkpoints import Progress
 from ...storage.transaction import Transaction
 from ..caller import Caller
 from ..intake.event import Event
 from .noted import UNSAID, Noted
+from .session_start import CHECKPOINT
 from .stop import close_episode
 
 LEAST_REMAINING = 10
@@ -42,9 +47,11 @@ def record(tx: Transaction, caller: Caller, event: Event) -> Noted:
 def _save(tx: Transaction, caller: Caller, session: Session, waiting: Sequence[Outcome]) -> None:
     open_ends = [f"`{one.attempt}` still fails: {one.error}" for one in waiting]
     remaining = "\n".join([*ahead(session.said or ""), *open_ends])[:_LONGEST]
-    if len(remaining) < LEAST_REMAINING:
-        return
     standing = task_checkpoints.current(tx.connection, caller.home)
+    if len(remaining) < LEAST_REMAINING:
+        if standing is not None and _is_done(tx, caller, session, standing):
+            task_checkpoints.clear(tx, caller.namespace)
+        return
     by_hand = standing is not None and not standing.automatic
     if standing is not None and by_hand and standing.updated_at >= session.started_at:
         return
@@ -58,6 +65,20 @@ def _save(tx: Transaction, caller: Caller, session: Session, waiting: Sequence[O
         automatic=True,
         by=caller.by,
     )
+
+
+def _is_done(tx: Transaction, caller: Caller, session: Session, standing: Progress) -> bool:
+    """Whether the session was shown this checkpoint or left it itself, worked, and left nothing.
+
+    One saved by hand is only ever put away by hand, one saved since by a parallel session stays.
+    """
+    if not (standing.automatic and session.said):
+        return False
+    if standing.session == session.session:  # resumed
+        return True
+    if standing.updated_at > session.started_at:
+        return False
+    return CHECKPOINT in exposures.seen(tx.connection, caller.home, session.session)
 
 
 def ahead(said: str) -> list[str]:

@@ -16,6 +16,8 @@ from .noted import UNSAID, Noted
 
 EMPTIED = frozenset({"compact", "clear"})
 """Sources of a start before which the context was emptied."""
+CHECKPOINT = "checkpoint"
+"""The id a checkpoint has in a block, and among what a session was shown."""
 LONGEST_HINT = 700
 """Characters of a checkpoint shown; the whole of it is a command away."""
 
@@ -53,4 +55,4 @@ def _hint(progress: Progress) -> Item:
         text = f"{text[:LONGEST_HINT]}…"
     text += "\nAll of it: `recalld checkpoint load`"
     source = "recalld, at the end of a session" if progress.automatic else "this project"
-    return Item("checkpoint", "checkpoint", text, progress.updated_at, source, progress.namespace)
+    return Item(CHECKPOINT, "checkpoint", text, progress.updated_at, source, progress.namespace)

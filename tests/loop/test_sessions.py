@@ -104,3 +104,50 @@ def test_a_session_that_left_nothing_open_makes_no_checkpoint(agent: Agent) -> N
     agent.stops("All done.")
     agent.ends()
     assert agent.http.get("/v1/checkpoint").json["checkpoint"] is None
+
+
+def test_a_finished_job_is_not_shown_again(agent: Agent) -> None:
+    """A session that was shown the checkpoint and left nothing open puts it away."""
+    agent.start()
+    agent.stops("Half done.\n\nNext steps:\n- port the lexer\n- update docs")
+    agent.ends()
+    idle = agent.session()
+    assert "port the lexer" in idle.start()["context"]
+    idle.ends()
+    following = agent.session()
+    assert "port the lexer" in following.start()["context"]
+    following.prompt("go on")
+    following.stops("The lexer is ported, the docs are updated. Nothing is left.")
+    following.ends()
+    assert agent.http.get("/v1/checkpoint").json["checkpoint"] is None
+    assert agent.session().start()["context"] is None
+
+
+def test_a_resumed_session_puts_its_own_checkpoint_away(agent: Agent) -> None:
+    """What it left open at its first end it has done by the second."""
+    agent.start()
+    agent.stops("Next steps:\n- port the lexer")
+    agent.ends()
+    agent.start("resume")
+    agent.stops("All done.")
+    agent.ends()
+    assert agent.http.get("/v1/checkpoint").json["checkpoint"] is None
+
+
+def test_what_a_session_was_not_shown_or_a_person_wrote_stays(agent: Agent) -> None:
+    """Done elsewhere says nothing about a checkpoint saved meanwhile, or one saved by hand."""
+    parallel = agent.session()
+    parallel.start()
+    agent.start()
+    agent.stops("Next steps:\n- port the lexer")
+    agent.ends()
+    parallel.stops("All done.")
+    parallel.ends()
+    assert "port the lexer" in agent.session().start()["context"]
+    agent.http.call("PUT", "/v1/checkpoint", {"remaining": "the hand-written rest"})
+    last = agent.session()
+    last.start()
+    last.stops("All done.")
+    last.ends()
+    found = agent.http.get("/v1/checkpoint").json["checkpoint"]
+    assert found["remaining"] == "the hand-written rest"

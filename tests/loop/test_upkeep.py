@@ -11,7 +11,7 @@ from recalld.daemon.caller import Caller
 from recalld.daemon.intake.event import Event
 from recalld.daemon.lessons import upkeep
 from recalld.daemon.moments import dispatch
-from recalld.storage import counters, exposures, lessons, memories
+from recalld.storage import counters, exposures, lessons, memories, task_checkpoints
 from recalld.storage.drafts import Draft, insert
 from recalld.storage.engine import Store
 from recalld.storage.scope import Scope
@@ -133,3 +133,26 @@ def test_old_records_are_dropped_and_lessons_stay(aging: Aging) -> None:
         lambda tx: tx.connection.execute("SELECT count(*) FROM outcomes").get
     )
     assert found.result(10) == 0
+
+
+def _checkpoint(aging: Aging, *, automatic: bool) -> None:
+    aging.store.writer.submit(
+        lambda tx: task_checkpoints.save(
+            tx, NAMESPACE, completed="", remaining="port it", automatic=automatic, by="g"
+        )
+    ).result(10)
+
+
+@pytest.mark.parametrize(("automatic", "stays"), [(True, False), (False, True)])
+def test_a_checkpoint_nobody_comes_back_to_is_put_away(
+    aging: Aging, *, automatic: bool, stays: bool
+) -> None:
+    """One read off a session goes after two weeks; one saved by hand waits for a hand."""
+    _checkpoint(aging, automatic=not automatic)
+    _checkpoint(aging, automatic=automatic)
+    for days in (13, 2):
+        aging.now += days * DAY
+        aging.tidy()
+        with aging.store.reader().until(time.monotonic() + 10) as connection:
+            found = task_checkpoints.current(connection, SCOPE)
+        assert (found is not None) == (stays or days == 13)
