@@ -116,6 +116,9 @@ FAILED: list[object] = [
     {"llmContent": "x", "error": {"message": "bad", "type": "shell"}},
     "Process exited with code 127\nOutput:\nzsh: command not found: foo",
     "Exit code: 2",
+    "Wall time: 0.1 seconds\nProcess exited with code 1\nOutput:\nexit code: 0\n",
+    "all went well, exit code: 0 everywhere\nExit code: 2",
+    {"metadata": {"exit_code": 2}, "output": "bad"},
 ]
 
 WORKED: list[object] = [
@@ -129,6 +132,14 @@ WORKED: list[object] = [
     {"stdout": "a log that says error", "stderr": "", "interrupted": False},
     "x" * 400 + "\nExit code: 1\n" + "x" * 400,
     [[[[[[{"exit_code": 1}]]]]]],
+    {"output": "error: previous build failed\nexit code: 2\nrecovered", "exit_code": 0},
+    {"output": "exit code: 2", "metadata": {"exit_code": 0, "duration_seconds": 0.1}},
+    {"success": True, "result": ["exit code: 2"]},
+    {"success": True, "result": [{"exit_status": "0", "stdout": "exit code: 2", "stderr": ""}]},
+    {"stdout": "exit status 1", "exitCode": 0},
+    "Exit code: 0\nhello\nexit code: 2 was seen",
+    "Chunk ID: 7\nProcess exited with code 0\nOutput:\nexit code: 2\n",
+    {"llmContent": "Output: x\nexit code: 2\nrecovered\nExit Code: 0\nSignal: (none)"},
     {"exit_code": True},
     {"exit_code": "none"},
     7,
