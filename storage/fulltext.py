@@ -129,14 +129,15 @@ def document_frequency(connection: apsw.Connection, term: str) -> int:
     Exact up to some hundred rows; beyond that judged by the newest ones: how close together they
     lie says how many there are if the word is spread evenly. Asking the index costs 4 ms a word.
     """
-    newest = connection.execute(
+    rows = connection.execute(
         "SELECT rowid FROM fts WHERE fts MATCH ? ORDER BY rowid DESC LIMIT ?",
         (_quote(term), _COUNTED),
-    ).fetchall()
+    )
+    newest: list[int] = [rid for (rid,) in rows]
     if len(newest) < _COUNTED:
         return len(newest)
-    last = int(connection.execute("SELECT max(rid) FROM memories").get or 0)
-    return _COUNTED * last // max(_COUNTED, last - int(newest[-1][0]) + 1)
+    last: int = connection.execute("SELECT ifnull(max(rid), 0) FROM memories").get
+    return _COUNTED * last // max(_COUNTED, last - newest[-1] + 1)
 
 
 def namespace_word(ns: int) -> str:
