@@ -10,6 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from recalld.auth import record
+from recalld.auth.errors import Busy
+from recalld.auth.paths import layout
+from recalld.client import greeting
+from recalld.client.http1 import Answer
 
 from tests.daemon import raw
 from tests.daemon.conftest import Starter
@@ -105,6 +110,17 @@ def test_at_the_cap_hello_is_still_answered(start: Starter, tmp_path: Path) -> N
         assert "Too many connections" in done.stderr
         assert "not our daemon" not in done.stderr
     assert daemon.pids() == [daemon.pid]
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_who_is_busy_is_no_imposter(start: Starter, status: int) -> None:
+    """A hello told to come back is told to the user as that."""
+    daemon = start().ready()
+    found = record.read(layout({"RECALLD_HOME": str(daemon.data)}))
+    assert found is not None
+    answer = Answer(status, {}, b"later", reusable=False)
+    with pytest.raises(Busy):
+        greeting.judge(found, "0" * 64, answer)
 
 
 def test_an_answer_nobody_reads_ends(start: Starter) -> None:
