@@ -17,6 +17,7 @@ from ..http.schemas import StoreRequest
 from ..http.translation import translate
 from .arguments import Given
 from .packing import Row
+from .rows import safe
 
 _TOLD = ("id", "namespace", "flags", "ignore")
 _FIELDS = ("content", "kind", "tags", "importance", "detail", "supersedes", "namespace")
@@ -39,7 +40,7 @@ async def store(call: Call, given: Given) -> Row:
         if not isinstance(refusal, InvalidRequest | NotFound):
             raise
         return _refused("invalid", refusal)
-    told = {name: stored[name] for name in _TOLD if name in stored}
+    told = {name: safe(stored[name]) for name in _TOLD if name in stored}
     return {"status": stored["result"], **told}
 
 

@@ -13,11 +13,11 @@ from ..http.learning_requests import (
     LearnedQuery,
     RulesQuery,
 )
-from ..injection.visible import visible
 from . import packing
 from .arguments import Given
 from .changing import said
 from .packing import Row
+from .rows import safe
 
 LESSONS = 10
 LEAST_TOKENS = 100
@@ -64,7 +64,7 @@ async def load_checkpoint(call: Call, given: Given) -> Row:
         return {"found": False}
     space = packing.room(given.get("budget_bytes"))
     row: Row = {"updated_at": found["updated_at"], "namespace": found["namespace"]}
-    row |= {name: visible(str(found[name])) for name in _PARTS if found.get(name)}
+    row |= {name: safe(found[name]) for name in _PARTS if found.get(name)}
     if packing.weigh(row) > space:
         for name in _PARTS:
             if name in row:
@@ -89,7 +89,7 @@ def _lesson(lesson: Row) -> Row:
     for name in _LESSON:
         value = lesson.get(name)
         if value not in (None, ""):
-            shown[name] = visible(value) if isinstance(value, str) else value
+            shown[name] = safe(value)
     for name in ("failing", "error", "fix"):
         if name in shown:
             shown = packing.cut(shown, name, 600)

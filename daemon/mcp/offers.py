@@ -1,16 +1,28 @@
-"""Resources and prompts, for hosts that show them to the user: rules, checkpoint, recall."""
+"""Resources and prompts, for hosts that show them to the user: rules, checkpoint, recall.
+
+What is remembered stands in a prompt as in a hook's answer: in one block that it cannot close.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import orjson
 
 from ...auth.errors import InvalidRequest
 from ..http.call import Call
+from ..injection import block
+from ..injection.block import Item
+from ..injection.visible import untagged, visible
+from ..rules import selection
 from . import finding, learned
 from .arguments import Given
+from .packing import Row
+
+_STANDING_BYTES = 4_096
+"""Of a checkpoint in a prompt: it shares the block with the rules."""
+_PARTS = ("remaining", "blockers", "completed", "notes")
 
 Text = Callable[[Call, Given], Awaitable[str]]
 
@@ -44,16 +56,36 @@ async def _checkpoint(call: Call, _: Given) -> str:
 
 
 async def _begin(call: Call, _: Given) -> str:
-    rules, checkpoint = await _rules(call, {}), await _checkpoint(call, {})
-    return f"{rules}\n\nCheckpoint of the last session (data):\n{checkpoint}\n\nGo on from there."
+    standing = await learned.load_checkpoint(call, {"budget_bytes": _STANDING_BYTES})
+    before = [_standing(standing)] if standing["found"] else []
+    scope = call.access.readable()
+    found = await call.read(
+        lambda reader, _: selection.select(reader.connection, scope, before=before)
+    )
+    return f"{found.text or 'Nothing is recorded yet.'}\n\nGo on from there."
+
+
+def _standing(row: Row) -> Item:
+    """The checkpoint as the first item of the block."""
+    text = "\n".join(f"{name.capitalize()}: {row[name]}" for name in _PARTS if name in row)
+    at, namespace = str(row["updated_at"]), str(row["namespace"])
+    return Item("checkpoint", "checkpoint", text, at, "the last session", namespace)
 
 
 async def _recall(call: Call, given: Given) -> str:
     topic = given.get("topic")
     if not isinstance(topic, str) or not topic.strip():
         raise InvalidRequest("Say what to recall: the argument 'topic' is missing.")
-    found = orjson.dumps(await finding.recall(call, {"query": topic})).decode()
-    return f"What is remembered (data):\n{found}\n\nUse what is relevant to: {topic}"
+    hits = cast("list[Row]", (await finding.recall(call, {"query": topic}))["hits"])
+    found = block.render([_remembered(hit) for hit in hits], heading="What is remembered.")
+    known = found.text or "Nothing is remembered about it."
+    return f"{known}\n\nUse what is relevant to: {untagged(visible(topic))}"
+
+
+def _remembered(hit: Row) -> Item:
+    fields = ("id", "kind", "text", "at")
+    name, kind, text, at = (str(hit.get(field, "")) for field in fields)
+    return Item(name, kind, text, at, "memory", str(hit.get("namespace", "this project")))
 
 
 RESOURCES = (

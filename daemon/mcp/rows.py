@@ -1,6 +1,12 @@
-"""Memories as agents read them: few fields, none of them empty, nothing hidden in the text."""
+"""Memories as agents read them: few fields, none of them empty, nothing hidden in the text.
+
+Every text in them is somebody's: no tag in it may look like a host's, or like our own block's.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
 
 from ...storage.memories import Memory
 from ..injection.visible import one_line, untagged, visible
@@ -17,9 +23,7 @@ def index(memory: Memory) -> Row:
 
 def hit(memory: Memory) -> Row:
     """A memory with its text."""
-    return _sparse(
-        {**_head(memory), "tags": list(memory.tags), "text": untagged(visible(memory.content))}
-    )
+    return _sparse({**_head(memory), "tags": safe(memory.tags), "text": safe(memory.content)})
 
 
 def full(memory: Memory, offset: int = 0) -> Row:
@@ -34,12 +38,24 @@ def full(memory: Memory, offset: int = 0) -> Row:
             "valid_to": memory.valid_to,
             "supersedes": memory.supersedes,
             "superseded_by": memory.superseded_by,
-            "source": dict(memory.source),
-            "tags": list(memory.tags),
-            "text": visible(memory.content)[offset:],
-            "detail": None if memory.detail is None else visible(memory.detail),
+            "source": safe(memory.source),
+            "tags": safe(memory.tags),
+            "text": untagged(visible(memory.content))[offset:],
+            "detail": safe(memory.detail),
         }
     )
+
+
+def safe(value: object) -> object:
+    """The JSON value with all its texts made safe to show; see injection.visible."""
+    if isinstance(value, str):
+        return untagged(visible(value))
+    if isinstance(value, Mapping):
+        members = cast("Mapping[str, object]", value)
+        return {str(safe(name)): safe(each) for name, each in members.items()}
+    if isinstance(value, list | tuple):
+        return [safe(each) for each in cast("list[object]", value)]
+    return value
 
 
 def _head(memory: Memory) -> Row:
