@@ -27,14 +27,16 @@ LOOK_S = 0.8
 class Seen(NamedTuple):
     """What a look found: items to show under a heading, and what to keep account of.
 
-    `how` is what being shown counts as; `relevant` are memories that fit but are in the session's
-    context already; `unshown` were left out for want of room; `marks` forbid the tool call.
+    `how` is what being shown counts as, but for the ids in `loaded`; `relevant` are memories that
+    fit but are in the session's context already; `unshown` were left out for want of room; `marks`
+    forbid the tool call.
     """
 
     items: tuple[Item, ...] = ()
     heading: str = ""
     how: str = "injected"
     relevant: tuple[str, ...] = ()
+    loaded: frozenset[str] = frozenset()
     unshown: int = 0
     marks: tuple[HardRule, ...] = ()
 

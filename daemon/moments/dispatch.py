@@ -51,7 +51,7 @@ MOMENTS: Final[dict[str, Moment]] = {
     "session_start": Moment(session_start.answer, session_start.record),
     "prompt": Moment(prompt.answer, prompt.record),
     "pre_tool": Moment(pre_tool.answer),
-    "tool_success": Moment(record=tool_success.record),
+    "tool_success": Moment(tool_success.answer, tool_success.record),
     "tool_failure": Moment(tool_failure.answer, tool_failure.record),
     "subagent_start": Moment(subagent_start.answer),
     "stop": Moment(record=stop.record),
@@ -141,8 +141,12 @@ def _told(tx: Transaction, caller: Caller, event: Event, seen: Seen, noted: Note
 
 def _account(tx: Transaction, caller: Caller, event: Event, seen: Seen, shown: Block) -> None:
     """Each memory counts once a session, by how it came there."""
-    fresh = exposures.note(tx, caller.namespace, event.session, shown.ids, seen.how)
-    counters.add(tx, caller.scope, fresh, "loaded" if seen.how == "loaded" else "injected")
+    loaded = [ulid for ulid in shown.ids if seen.how == "loaded" or ulid in seen.loaded]
+    injected = [ulid for ulid in shown.ids if ulid not in loaded]
+    fresh = exposures.note(tx, caller.namespace, event.session, loaded, "loaded")
+    counters.add(tx, caller.scope, fresh, "loaded")
+    fresh = exposures.note(tx, caller.namespace, event.session, injected, "injected")
+    counters.add(tx, caller.scope, fresh, "injected")
     exposures.note(tx, caller.namespace, event.session, seen.relevant, "relevant")
 
 

@@ -9,7 +9,6 @@ import apsw
 
 from ...storage import exposures, outcomes
 from ...storage.drafts import Draft
-from ...storage.memories import Memory
 from ...storage.transaction import Transaction
 from ..caller import Caller
 from ..injection.block import Item
@@ -20,7 +19,7 @@ from ..intake.reask import asks_again
 from ..lessons import recording
 from ..recall.request import Hit, RecallRequest
 from ..rules import preferences
-from . import relevance
+from . import relevance, session_start, shown, tool_failure
 from .desk import NOTHING, Desk, Seen
 from .noted import UNSAID, Noted
 
@@ -37,7 +36,16 @@ HEADING = "Remembered about this"
 
 
 async def answer(desk: Desk, event: Event) -> Seen:
-    """What is remembered about the prompt and not in the session's context already."""
+    """What is remembered about the prompt and not in the session's context already, after what the
+    session should have been told before and was not.
+    """
+    found = await _remembered(desk, event)
+    if not event.by_user:
+        return found
+    return await desk.read(lambda connection: _caught_up(connection, desk.caller, event, found))
+
+
+async def _remembered(desk: Desk, event: Event) -> Seen:
     question = event.text[: relevance.LONGEST]
     if not any(map(str.isalnum, question)):
         return NOTHING
@@ -49,6 +57,23 @@ async def answer(desk: Desk, event: Event) -> Seen:
         return _seen(fitting, present)
 
     return await desk.recall(request, judge) or NOTHING
+
+
+def _caught_up(connection: apsw.Connection, caller: Caller, event: Event, found: Seen) -> Seen:
+    """With the rules of a start that was missed, and fixes that could not be told when it failed.
+
+    A host may have no place for them then, or the daemon was not there.
+    """
+    start = session_start.missed(connection, caller, event)
+    waiting = outcomes.pending(connection, caller.home, event.session)
+    fixes = tool_failure.owed(connection, caller, event, waiting)
+    items = {item.id: item for item in (*start.items, *fixes, *found.items)}
+    return found._replace(
+        items=tuple(items.values()),
+        heading=start.heading if start.items else found.heading,
+        loaded=frozenset(item.id for item in start.items),
+        unshown=start.unshown,
+    )
 
 
 def record(tx: Transaction, caller: Caller, event: Event) -> Noted:
@@ -67,20 +92,11 @@ def record(tx: Transaction, caller: Caller, event: Event) -> Noted:
     return Noted(items, "; ".join(noted.notice or "" for noted in told), retired)
 
 
-def show(memory: Memory) -> Item:
-    """The memory as an item of a block."""
-    agent = memory.source.get("agent")
-    source = agent if isinstance(agent, str) else "an earlier session"
-    return Item(
-        memory.ulid, memory.kind, memory.content, memory.created_at, source, memory.namespace
-    )
-
-
 def _seen(fitting: Sequence[Hit], present: frozenset[str]) -> Seen:
     found = [hit.memory for hit in fitting]
     fresh = [memory for memory in found if memory.ulid not in present][:MOST_SHOWN]
     known = [memory.ulid for memory in found if memory.ulid in present]
-    return Seen(tuple(map(show, fresh)), HEADING, relevant=tuple(known))
+    return Seen(tuple(map(shown.show, fresh)), HEADING, relevant=tuple(known))
 
 
 def keep(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import apsw
 
-from ...storage import agent_sessions, task_checkpoints
+from ...storage import agent_sessions, exposures, task_checkpoints
 from ...storage.task_checkpoints import Progress
 from ...storage.transaction import Transaction
 from ..caller import Caller
 from ..injection.block import Item
 from ..intake.event import Event
 from ..rules import selection
-from .desk import Desk, Seen
+from .desk import NOTHING, Desk, Seen
 from .noted import UNSAID, Noted
 
 EMPTIED = frozenset({"compact", "clear"})
@@ -32,6 +32,18 @@ def record(tx: Transaction, caller: Caller, event: Event) -> Noted:
     if event.source in EMPTIED:
         agent_sessions.refresh(tx, caller.namespace, event.session)
     return UNSAID
+
+
+def missed(connection: apsw.Connection, caller: Caller, event: Event) -> Seen:
+    """What the session was not given at its start, for its first prompt: the daemon was starting
+    itself, or the host has no such event.
+    """
+    known = agent_sessions.find(connection, caller.home, event.session)
+    if known is not None and known.prompts:
+        return NOTHING
+    if exposures.present(connection, caller.home, event.session, ("loaded",)):
+        return NOTHING
+    return _look(connection, caller)
 
 
 def _look(connection: apsw.Connection, caller: Caller) -> Seen:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import apsw
@@ -11,6 +11,7 @@ import apsw
 from ...storage import exposures, lessons
 from ...storage.lessons import Lesson
 from ...storage.memories import Memory
+from ...storage.outcomes import Outcome
 from ...storage.transaction import Transaction
 from ..caller import Caller
 from ..injection.block import Item
@@ -21,7 +22,7 @@ from ..recall.request import Hit, RecallRequest
 from . import relevance
 from .desk import NOTHING, Desk, Seen
 from .noted import UNSAID, Noted
-from .prompt import show
+from .shown import show
 
 if TYPE_CHECKING:
     from ..recall.pipeline import Recall  # numpy: 165 ms the first answer need not wait for
@@ -59,11 +60,28 @@ def record(tx: Transaction, caller: Caller, event: Event) -> Noted:
     return UNSAID
 
 
+def owed(
+    connection: apsw.Connection, caller: Caller, event: Event, failed: Sequence[Outcome]
+) -> tuple[Item, ...]:
+    """The known fixes of failures that wait, where the session was not told at the failure: Cursor
+    and Kiro take nothing then, and a spooled failure is answered by nobody.
+    """
+    found = [
+        _item(lesson)
+        for one in reversed(failed)
+        for lesson in _lessons(connection, caller, one.signature, one.command_class, one.error)
+    ]
+    shown = _shown(connection, caller, event)
+    fresh = {item.id: item for item in found if item.id not in shown}
+    return tuple(fresh.values())[:MOST_SHOWN]
+
+
 def _known(
     connection: apsw.Connection, caller: Caller, event: Event, made: Attempt, line: str
 ) -> Seen | None:
     """What lessons say; an empty answer when the session was told already, None for none."""
-    found = _lessons(connection, caller, made, line)
+    signature = failures.signature(made, line)
+    found = _lessons(connection, caller, signature, made.command_class, line)
     if not found:
         return None
     shown = _shown(connection, caller, event)
@@ -71,12 +89,14 @@ def _known(
     return Seen(tuple(items[:MOST_SHOWN]), HEADING)
 
 
-def _lessons(connection: apsw.Connection, caller: Caller, made: Attempt, line: str) -> list[Lesson]:
+def _lessons(
+    connection: apsw.Connection, caller: Caller, signature: str, command_class: str, line: str
+) -> list[Lesson]:
     """Lessons about this failure: of the same signature, else same command and a like error."""
-    exact = _trusted(lessons.by_signature(connection, caller.scope, failures.signature(made, line)))
+    exact = _trusted(lessons.by_signature(connection, caller.scope, signature))
     if exact:
         return exact
-    near = _trusted(lessons.by_class(connection, caller.scope, made.command_class))
+    near = _trusted(lessons.by_class(connection, caller.scope, command_class))
     return [one for one in near if failures.likeness(one.error, line) >= learning.ALIKE]
 
 

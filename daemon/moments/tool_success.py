@@ -1,12 +1,34 @@
-"""A tool call worked: perhaps it is the fix of what failed before."""
+"""A tool call worked: perhaps it is the fix of what failed before.
+
+Cursor takes context after a success and not after a failure; only its hooks ask for an answer.
+"""
 
 from __future__ import annotations
 
+import apsw
+
+from ...storage import outcomes
 from ...storage.transaction import Transaction
 from ..caller import Caller
 from ..intake.event import Event
-from ..lessons import recording
+from ..lessons import pairing, recording
+from ..lessons.attempts import attempt
+from . import tool_failure
+from .desk import Desk, Seen
 from .noted import UNSAID, Noted
+
+
+async def answer(desk: Desk, event: Event) -> Seen:
+    """The known fixes of failures that wait and that this very success does not settle."""
+
+    def look(connection: apsw.Connection) -> Seen:
+        made = attempt(event)
+        waiting = outcomes.pending(connection, desk.caller.home, event.session)
+        left = [one for one in waiting if not pairing.related(one, made, event.at)]
+        items = tool_failure.owed(connection, desk.caller, event, left)
+        return Seen(items, tool_failure.HEADING)
+
+    return await desk.read(look)
 
 
 def record(tx: Transaction, caller: Caller, event: Event) -> Noted:

@@ -340,3 +340,32 @@ def test_a_failure_written_by_hand_is_shown_for_its_own_command(
     assert "Install gcc" in (told["context"] or "")
     told = agent.session().fails("go build", "error: cargo package not found for the go linker")
     assert told["context"] is None
+
+
+def test_a_fix_that_could_not_be_told_comes_with_the_next_prompt(agent: Agent) -> None:
+    """Kiro takes nothing after a tool call: the prompt that follows has the fix, once."""
+    fail_and_fix(agent)
+    kiro = Agent(agent.http, "kiro")
+    event = kiro.event(
+        "tool_failure", tool="execute_bash", input='{"command": "npm test"}', error=MISSING
+    )
+    kiro.send(event, reply=False)
+    told = kiro.prompt("Go on with the header")
+    assert "What worked: `pnpm test`" in told["context"]
+    assert kiro.prompt("Go on with the footer")["context"] is None
+
+
+def test_a_fix_that_could_not_be_told_comes_with_the_next_success(agent: Agent) -> None:
+    """Cursor takes context after a success: the fix comes there, but not with the fix itself."""
+    fail_and_fix(agent)
+    for command, told in (("ls -la", True), ("pnpm test", False)):
+        cursor = Agent(agent.http, "cursor")
+        failed = cursor.event(
+            "tool_failure", tool="Shell", input='{"command": "npm test"}', error=MISSING
+        )
+        cursor.send(failed, reply=False)
+        worked = cursor.event("tool_success", tool="Shell", input=f'{{"command": "{command}"}}')
+        context = cursor.send(worked).json["context"]
+        assert ("What worked: `pnpm test`" in (context or "")) is told
+        again = cursor.event("tool_success", tool="Shell", input='{"command": "ls"}')
+        assert cursor.send(again).json["context"] is None

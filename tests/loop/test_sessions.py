@@ -151,3 +151,22 @@ def test_what_a_session_was_not_shown_or_a_person_wrote_stays(agent: Agent) -> N
     last.ends()
     found = agent.http.get("/v1/checkpoint").json["checkpoint"]
     assert found["remaining"] == "the hand-written rest"
+
+
+def test_a_start_that_was_missed_is_made_up_for(agent: Agent) -> None:
+    """A first start that found no daemon goes unanswered: the first prompt gets the rules."""
+    rule = agent.http.store("Deploy with ./ship.sh", kind="devops")
+    agent.http.call("PUT", "/v1/checkpoint", {"remaining": "port the lexer"})
+    agent.send(agent.event("session_start", source="startup"), reply=False)
+    context = agent.prompt("Rename the variable foo to bar")["context"]
+    assert ids(context) == ["checkpoint", rule]
+    assert agent.prompt("Rename the variable bar to foo")["context"] is None
+    prompted = agent.session()
+    assert ids(prompted.prompt("Rename the variable foo to bar")["context"]) == ["checkpoint", rule]
+
+
+def test_a_start_that_was_answered_is_not_repeated(agent: Agent) -> None:
+    """The first prompt of an ordinary session says nothing the start said already."""
+    agent.http.store("Deploy with ./ship.sh", kind="devops")
+    agent.start()
+    assert agent.prompt("Rename the variable foo to bar")["context"] is None
