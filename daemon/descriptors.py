@@ -7,8 +7,9 @@ import resource
 
 WANTED = 8192
 """Soft limit asked for: twice the connections a machine full of agents opens (D-31)."""
-RESERVE = 64
-"""Kept for the store, its readers, snapshots, logs and listeners (about 30 in use)."""
+RESERVE = 96
+"""Kept for the store, its readers, snapshots, logs and listeners (about 35 in use), and for up to
+40 connections beyond the cap: the overdraft, those just accepted, and those being closed."""
 
 
 def raise_limit() -> int:

@@ -2,11 +2,14 @@
 
 numpy and the model take about as long to load as everything before the first answer; so they load
 in a thread of their own once the daemon answers, and the first recall waits for them.
+
+What is missing may come back (descriptors, memory, the disk): loading is tried again until then.
 """
 
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import threading
 import time
@@ -15,15 +18,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..auth.errors import Busy, RecalldError
 from ..storage.engine import Store
+from ..storage.faults import Busy as StoreBusy
+from ..storage.faults import DiskTrouble, Interrupted
 from .settings import Settings
 
 if TYPE_CHECKING:
+    from ..storage.reader import Reader
     from .embed.backlog import Backlog
     from .recall.pipeline import Recall
 
 log = logging.getLogger("recalld.retrieval")
 _LOOK_SECONDS = 30.0
 _LOADING_SECONDS = 1.0
+_FIRST_PAUSE = 0.25
+_LONGEST_PAUSE = 10.0
+_SCARCE = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.EIO})
 
 
 class Loaded(NamedTuple):
@@ -40,6 +49,9 @@ class Retrieval:
         self._store = store
         self._settings = settings
         self._future: Future[Loaded] = Future()
+        self._trouble: str | None = None
+        self._reader: Reader | None = None
+        self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._load, name="retrieval-loader", daemon=True)
 
     def start(self) -> None:
@@ -50,22 +62,27 @@ class Retrieval:
         """The pipeline, waiting up to `within` seconds for it.
 
         Raises:
-            RecalldError: it could not be loaded.
+            Busy: it could not be loaded so far.
+            RecalldError: it cannot be loaded.
         """
         if self._future.done():  # always but at first; a wrapped future costs a turn of the loop
             return self._future.result().recall
+        if self._trouble is not None:
+            raise Busy("Recall could not be loaded just now; trying again.", retry_after_ms=1000)
         waiting = asyncio.shield(asyncio.wrap_future(self._future))
         async with asyncio.timeout(within):
             return (await waiting).recall
 
     def state(self) -> dict[str, object]:
         """The embedding part of `status`."""
+        nothing = {"model": None, "dim": None, "pending": 0}
         if not self._future.done():
-            return {"model": None, "dim": None, "pending": 0, "state": "loading"}
+            if self._trouble is None:
+                return {**nothing, "state": "loading"}
+            return {**nothing, "state": "failed", "last_error": self._trouble}
         error = self._future.exception()
         if error is not None:
-            state = {"model": None, "dim": None, "pending": 0, "state": "failed"}
-            return {**state, "last_error": type(error).__name__}
+            return {**nothing, "state": "failed", "last_error": type(error).__name__}
         return dict(self._future.result().backlog.state())
 
     def words(self) -> str:
@@ -87,6 +104,7 @@ class Retrieval:
 
     def stop(self) -> None:
         """End the background work; a load that takes long is left to end with the process."""
+        self._stopping.set()
         if self._thread.is_alive():
             # It may be about to open the store, whose log is emptied by whoever closes it last.
             self._thread.join(_LOADING_SECONDS)
@@ -101,13 +119,25 @@ class Retrieval:
         return None
 
     def _load(self) -> None:
-        try:
-            self._future.set_result(self._build())
-        except Exception as error:
-            log.exception("recall could not be loaded")
-            failure = RecalldError("Recall could not be loaded; see the log.")
-            failure.__cause__ = error
-            self._future.set_exception(failure)
+        pause = _FIRST_PAUSE
+        while not self._stopping.is_set():
+            try:
+                self._future.set_result(self._build())
+                return
+            except Exception as error:
+                if not _may_pass(error):
+                    self._give_up(error)
+                    return
+                log.warning("recall could not be loaded yet: %s", error)
+                self._trouble = type(error).__name__
+            self._stopping.wait(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _give_up(self, error: Exception) -> None:
+        log.exception("recall could not be loaded")
+        failure = RecalldError("Recall could not be loaded; see the log.")
+        failure.__cause__ = error
+        self._future.set_exception(failure)
 
     def _build(self) -> Loaded:
         # The only place that knows recall and embed by name.
@@ -117,10 +147,21 @@ class Retrieval:
         from .recall.pipeline import Recall
 
         choice = choose(self._settings)
-        with self._store.reader().until(time.monotonic() + _LOOK_SECONDS) as connection:
+        # One reader, however often it takes: the store keeps each to its end.
+        self._reader = self._reader or self._store.reader()
+        with self._reader.until(time.monotonic() + _LOOK_SECONDS) as connection:
             now = standing(connection, choice.chosen, choice.others, self._store.has_vectors)
         recall = Recall(self._store, now, self._settings, near=choice.near)
         backlog = Backlog(self._store, choice.chosen, recall.switch, choice.others)
         backlog.start()
         recall.words.check()
         return Loaded(recall, backlog)
+
+
+def _may_pass(error: BaseException | None) -> bool:
+    """Whether the error, or one behind it, is about something that is scarce only for a while."""
+    if isinstance(error, OSError):
+        return error.errno in _SCARCE
+    if isinstance(error, MemoryError | DiskTrouble | StoreBusy | Interrupted):
+        return True
+    return error is not None and _may_pass(error.__cause__ or error.__context__)

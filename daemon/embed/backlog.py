@@ -114,13 +114,14 @@ class Backlog:
             self._wake.set()
 
     def _run(self) -> None:
-        reader = self._store.reader()
+        reader: Reader | None = None
         pause = _FIRST_PAUSE
         while not self._stopping.is_set():
             # Cleared before looking: a change that comes while we look sets it again.
             self._wake.clear()
             self._await_pause()
             try:
+                reader = reader or self._store.reader()
                 left = self._round(reader)
             except Closed:
                 return
