@@ -12,6 +12,10 @@ MOST_CONTEXT = 10_000
 ANSWERED = frozenset({"session_start", "prompt", "pre_tool", "subagent_start", "tool_failure"})
 """The kinds the daemon has something to say to."""
 
+_ANSWERED_LATE = {"cursor": "tool_success"}
+# Cursor takes no context where a call failed, nor with a prompt: the known fix comes after the next
+# call that works.
+
 
 class Event(NamedTuple):
     """One event before it is packed for the daemon; an empty string means the host did not tell.
@@ -47,6 +51,11 @@ class Answer(NamedTuple):
 
 
 NOTHING = Answer()
+
+
+def is_answered(host: str, kind: str) -> bool:
+    """Whether the daemon may have something to say to such an event of this host."""
+    return kind in ANSWERED or _ANSWERED_LATE.get(host) == kind
 
 
 def answer(said: Document) -> Answer:

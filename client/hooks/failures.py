@@ -22,7 +22,18 @@ _OUTPUT = re.compile(r"(?im)^(?:output|stdout):")
 
 _CODES = ("exit_code", "exitCode", "exit_status", "exitStatus", "returncode")
 _NESTED = ("llmContent", "result", "output", "metadata", "structuredContent")
-_TOLD = ("stderr", "error", "message", "output", "stdout", "result", "llmContent", "content")
+_TOLD = (
+    "stderr",
+    "error",
+    "message",
+    "output",
+    "stdout",
+    "result",
+    "llmContent",
+    "content",
+    "text",
+)
+_HOLDERS = (*_NESTED, "content")
 _DEEPEST = 3
 
 
@@ -85,5 +96,16 @@ def _flagged(doc: Document) -> bool:
 
 
 def _told(doc: Document) -> str:
-    found = next((value for key in _TOLD if (value := text(doc, key).strip())), "")
-    return found or json.dumps(doc)
+    return _text(doc, 0) or json.dumps(doc)
+
+
+def _text(value: object, depth: int) -> str:
+    """The first text in which a tool tells how it went, its own fields before nested ones."""
+    if isinstance(value, str):
+        return value if value.strip() else ""
+    if depth > _DEEPEST:
+        return ""
+    doc = document(value)
+    own = next((found for key in _TOLD if (found := text(doc, key)).strip()), "")
+    inner = [doc.get(key) for key in _HOLDERS] if doc else items(value)[:8]
+    return own or next((found for one in inner if (found := _text(one, depth + 1))), "")

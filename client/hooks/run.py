@@ -21,7 +21,7 @@ from ..documents import Document, text
 from . import hosts, journal, streams, whereabouts
 from .alarm import Alarm, left_to_child
 from .delivery import Delivery, Refused, Undelivered
-from .event import ANSWERED, Answer, Event
+from .event import Answer, Event, is_answered
 from .packing import packed
 from .payload import payload
 
@@ -114,7 +114,7 @@ class Hook:
             self._say(self._host.write(self._event_name, answer))
 
     def _ask(self, place: Layout, document: Document, kind: str, root: str) -> Answer:
-        reply = kind in ANSWERED and self._host.takes(self._event_name)
+        reply = is_answered(self._name, kind) and self._host.takes(self._event_name)
         deadline = Deadline(self._clock.within(ANSWER_SECONDS if reply else TELL_SECONDS))
         delivery = Delivery(place, self._environ, root, deadline)
         return delivery.send(document, reply=reply, wait=kind == "session_start")

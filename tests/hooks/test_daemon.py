@@ -44,3 +44,26 @@ def test_a_crowd_is_taken(hooks: Hooks, daemon: Daemon) -> None:
     eventually(lambda: hooks.spooled() == [], within=30)
     assert len(daemon.pids()) == 1
     assert "lost" not in hooks.log()
+
+
+MISSING = "npm ERR! missing script: test"
+
+
+def test_a_known_fix_reaches_agents_that_take_nothing_at_a_failure(
+    hooks: Hooks, daemon: Daemon
+) -> None:
+    """Cursor gets it after the next call that works, Kiro with the next prompt; each once."""
+    assert daemon.published
+    npm, pnpm, ls = ({"command": f"{words}"} for words in ("npm test", "pnpm test", "ls"))
+    hooks("claude-code", "PostToolUseFailure", tool_input=npm, error=f"Exit code 1\n{MISSING}")
+    hooks("claude-code", "PostToolUse", tool_input=pnpm)
+
+    hooks("cursor", "postToolUseFailure", tool_input=npm, error_message=MISSING)
+    told = hooks("cursor", "postToolUse", tool_input=ls).json
+    assert "What worked: `pnpm test`" in told["additional_context"]
+    assert hooks("cursor", "postToolUse", tool_input=ls).json == {}
+
+    failed = {"success": False, "result": [{"exit_status": "1", "stdout": "", "stderr": MISSING}]}
+    assert hooks("kiro", "postToolUse", tool_input=npm, tool_response=failed).output == b""
+    assert b"What worked: `pnpm test`" in hooks("kiro", "userPromptSubmit", prompt="go on").output
+    assert b"What worked" not in hooks("kiro", "userPromptSubmit", prompt="go on").output

@@ -152,6 +152,21 @@ def test_a_stated_failure_is_one(response: object) -> None:
     assert failure(response)
 
 
+@pytest.mark.parametrize(
+    "response",
+    [
+        {"success": False, "result": [{"exit_status": "1", "stdout": "", "stderr": "bad"}]},
+        {"success": True, "result": [{"exit_status": "1", "stdout": "bad", "stderr": ""}]},
+        {"isError": True, "content": [{"type": "text", "text": "bad"}]},
+        {"success": False, "output": {"stderr": " ", "stdout": "bad"}},
+        {"exit_code": 1, "output": "bad"},
+    ],
+)
+def test_the_error_is_the_tools_own_text(response: object) -> None:
+    """However deep it lies; the whole response as JSON would look different every time."""
+    assert failure(response) == "bad"
+
+
 @pytest.mark.parametrize("response", WORKED)
 def test_mentioning_errors_is_no_failure(response: object) -> None:
     """Text about errors, and statuses inside a tool's own output, are no failures."""
