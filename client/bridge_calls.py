@@ -128,6 +128,9 @@ class Courier:
         headers = {"Authorization": f"Bearer {found.token}", "Idempotency-Key": key}
         if found.root is not None:
             headers["Recalld-Checkout"] = quote(found.root)
+            pinned = access.pinned(found)
+            if pinned is not None:
+                headers["Recalld-Namespace"] = pinned
         headers |= routing(message, self._door.version)
         try:
             return live.wire.ask(

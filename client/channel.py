@@ -29,7 +29,8 @@ class Request(NamedTuple):
     """One request before it meets a connection.
 
     `token` is a grant's token and `owner` asks for the owner's rights instead; `checkout` is the
-    real root the token belongs to; `key` makes a write repeatable.
+    real root the token belongs to; `key` makes a write repeatable; `namespace` is what the checkout
+    pins, for writes that name none.
     """
 
     method: str
@@ -39,6 +40,7 @@ class Request(NamedTuple):
     owner: bool = False
     checkout: str | None = None
     key: str | None = None
+    namespace: str | None = None
 
     def repeatable(self) -> bool:
         """Whether sending it twice has the effect of sending it once."""
@@ -56,6 +58,8 @@ class Request(NamedTuple):
             found["Recalld-Checkout"] = quote(self.checkout)
         if self.key is not None:
             found["Idempotency-Key"] = self.key
+        if self.namespace is not None:
+            found["Recalld-Namespace"] = self.namespace
         return found
 
 

@@ -7,6 +7,7 @@ import sys
 
 from ...auth.checkout import locate
 from ...auth.errors import InvalidRequest, UnsafePermissions
+from .. import pinning
 from ..connectors import health
 from ..examination import Check, examine
 from . import terminal
@@ -19,6 +20,7 @@ def _no_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _doctor(context: Context, _args: argparse.Namespace) -> int:
     found = list(examine(context.layout, context.environ, context.deadline, sys.argv[0]))
+    found += pinning.examine(context.layout, context.environ, context.deadline, _root())
     found += health.examine(context.layout, context.environ, sys.argv[0], _root())
     failed = any(check.state == "failure" for check in found)
     if context.json:

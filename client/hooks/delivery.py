@@ -17,6 +17,7 @@ from ...auth.errors import (
     InvalidRequest,
     RecalldError,
     RequestTimeout,
+    Unauthenticated,
 )
 from ...auth.paths import Layout
 from .. import access
@@ -128,13 +129,20 @@ class Delivery:
     def _ask(self, channel: Channel, event: Document, reply: bool) -> Document:
         found = access.credentials(channel, self._folder, self._environ, _unsaid)
         body = encode({"events": [event], "reply": reply})
-        request = Request("POST", TARGET, body, found.token, checkout=found.root)
+        pinned = access.pinned(found)
+        request = Request("POST", TARGET, body, found.token, checkout=found.root, namespace=pinned)
         request = request._replace(key=text(event, "id"))  # sent again after a broken connection
         try:
             return channel.call(request)
         except GrantElsewhere:
             found = access.moved(channel, found, _unsaid)
             return channel.call(request._replace(token=found.token))
+        except Unauthenticated:
+            raise
+        except AccessDenied as error:
+            if pinned is None or found.checkout is None:
+                raise
+            raise access.unconfirmed(pinned, found.checkout) from error
 
 
 def _named(error: Exception) -> str:

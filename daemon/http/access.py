@@ -26,10 +26,20 @@ class Need(Enum):
 
 
 class Access:
-    """What one verified caller may do; `grant` is None for the owner, who is not a grant."""
+    """What one verified caller may do; `grant` is None for the owner, who is not a grant.
 
-    def __init__(self, grant: Grant | None) -> None:
+    `home` is where the caller's checkout wants to be kept what names no namespace. It is a wish
+    from a file in the checkout, so it is judged like a namespace that is named.
+    """
+
+    def __init__(self, grant: Grant | None, home: str | None = None) -> None:
         self.grant = grant
+        self._home = home
+
+    @property
+    def home(self) -> str | None:
+        """What the checkout pins, else the grant's own namespace; None where it can only read."""
+        return self._home or (None if self.grant is None else self.grant.home())
 
     @property
     def by(self) -> str:
@@ -54,15 +64,15 @@ class Access:
         return Scope(reach)
 
     def writable(self, wanted: str | None = None) -> str:
-        """The namespace to write to: the one wanted, or the grant's own.
+        """The namespace to write to: the one wanted, or the caller's home.
 
         Raises:
             AccessDenied: it may not be written, or the grant can write nowhere.
         """
         if self.grant is None:
             raise AccessDenied("The owner's secret opens no memories; use a token.")
-        if wanted is not None:
-            name = parse(wanted)
+        if wanted is not None or self._home is not None:
+            name = parse(wanted or self._home or "")
             if not self.grant.allows(name, "write"):
                 raise _not_granted(name)
             return name
@@ -118,7 +128,8 @@ def authenticate(head: Head, need: Need, grants: Grants, secret: str) -> Access 
     match scheme.lower():
         case b"bearer" if need is not Need.OWNER:
             token = credentials.decode("latin-1")
-            return Access(grants.verify(token, checkout=_checkout(head), now=time.time()))
+            grant = grants.verify(token, checkout=_checkout(head), now=time.time())
+            return Access(grant, _pinned(head))
         case b"owner" if need is not Need.GRANT:
             if hmac.compare_digest(credentials, secret.encode("ascii")):
                 return Access(None)
@@ -138,6 +149,11 @@ def _checkout(head: Head) -> str | None:
         return unquote(value.decode("ascii"), errors="surrogateescape")
     except UnicodeDecodeError:
         raise InvalidRequest("Recalld-Checkout must be percent-encoded.") from None
+
+
+def _pinned(head: Head) -> str | None:
+    value = head.headers.get(b"recalld-namespace")
+    return None if value is None else parse(value.decode("latin-1"))
 
 
 def _not_granted(name: str) -> AccessDenied:

@@ -28,6 +28,7 @@ SINGLE = frozenset(
         b"content-type",
         b"idempotency-key",
         b"recalld-checkout",
+        b"recalld-namespace",
     }
 )
 """Headers that may occur once: which of two would count is a matter of taste, so neither does."""

@@ -135,6 +135,9 @@ def _headers(route: Route) -> list[Json]:
         found.append(
             _header("Recalld-Checkout", "Percent-encoded real path of the checkout.", 8192)
         )
+        found.append(
+            _header("Recalld-Namespace", "What the checkout pins: home of what names none.", 200)
+        )
     if route.keyed:
         found.append(_header("Idempotency-Key", "Makes repeating this request safe.", 200))
     return found

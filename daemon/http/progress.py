@@ -63,7 +63,7 @@ def _wanted(call: Call, named: str | None) -> list[str] | None:
     """The namespace named, else the grant's own; a grant that only reads has no own one."""
     if named is not None:
         return [named]
-    home = call.access.grant.home() if call.access.grant else None
+    home = call.access.home
     return None if home is None else list(Scope([home]))
 
 

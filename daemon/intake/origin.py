@@ -10,8 +10,16 @@ import time
 from typing import NamedTuple
 
 from ...auth import tokens
-from ...auth.checkout import locate
-from ...auth.errors import AccessDenied, InvalidRequest, Unauthenticated, UnsafePermissions
+from ...auth.checkout import Checkout, locate, pin
+from ...auth.errors import (
+    AccessDenied,
+    InvalidNamespace,
+    InvalidRequest,
+    InvalidSettings,
+    PinUnconfirmed,
+    Unauthenticated,
+    UnsafePermissions,
+)
 from ...auth.grant import Grant, timestamp
 from ...auth.grants import Grants
 from ...auth.namespaces import USER
@@ -28,8 +36,8 @@ class Origin(NamedTuple):
 
 
 def caller(origin: Origin, grants: Grants, data_dir: str) -> Caller | None:
-    """The caller that the hook would have been; None while its folder is not there or its token is
-    open to others.
+    """The caller that the hook would have been; None while its folder is not there, its token is
+    open to others, or its settings are broken.
 
     Raises Unauthenticated or AccessDenied when it would have been refused, and what Grants raises.
     """
@@ -38,20 +46,31 @@ def caller(origin: Origin, grants: Grants, data_dir: str) -> Caller | None:
         return _bearer(_holder(everyone, origin.token_sha256))
     try:
         found = locate(origin.checkout)
-        kept = tokens.read(found.root, data_dir)
     except InvalidRequest:
         return _absent(everyone, origin.checkout)
-    except UnsafePermissions:
+    try:
+        kept, pinned = tokens.read(found.root, data_dir), _pinned(found)
+    except (UnsafePermissions, InvalidSettings, InvalidNamespace):
         return None
     if kept is not None:
         holder = _holder(everyone, tokens.digest(kept))
         if holder.checkout in (None, found.root):
-            return _bearer(holder)
+            return _bearer(holder, pinned)
         # Else the checkout was moved or copied with its token: here it has what every one has.
     grant = _newest(everyone, found.root)
     if grant is not None:
-        return _bearer(grant)
+        return _bearer(grant, pinned)
+    if pinned is not None:
+        raise PinUnconfirmed(f"The checkout pins {pinned}, which is not granted to it.")
     return Caller(found.namespace, Scope([found.namespace, USER]), "spool")
+
+
+def _pinned(found: Checkout) -> str | None:
+    """The namespace that the checkout pins, if it is not its own anyway."""
+    wanted = pin(found.root)
+    if wanted == USER:  # every grant covers it, so it would need nobody's consent
+        raise PinUnconfirmed(f"{found.root} pins {USER}.")
+    return None if wanted == found.namespace else wanted
 
 
 def _absent(everyone: tuple[Grant, ...], root: str) -> Caller | None:
@@ -78,9 +97,9 @@ def _holds(grant: Grant) -> bool:
     return not expired and grant.home() is not None
 
 
-def _bearer(grant: Grant) -> Caller:
+def _bearer(grant: Grant, pinned: str | None = None) -> Caller:
     if not _holds(grant):
         raise AccessDenied("The grant of these events has expired, or may only read.")
-    access = Access(grant)
+    access = Access(grant, pinned)
     home = access.writable()
     return Caller(home, access.readable(), access.by, only_own=access.check_write(home))

@@ -1,4 +1,4 @@
-"""Hostile memories through every tool, prompt and resource: they stay data, in one block at most."""
+"""Hostile memories through every tool, prompt and resource: they stay data in one block."""
 
 from __future__ import annotations
 
