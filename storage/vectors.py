@@ -128,24 +128,46 @@ def put(tx: Transaction, space: Space, items: Iterable[Item]) -> int:
 
     A vector whose row has a newer text by now, or is gone, is skipped: the row stays pending.
     """
+    given = list(items)
+    rows, present = _standing(tx.connection, space, [item.rid for item in given])
     written = 0
-    for item in items:
-        row = tx.connection.execute(
-            "SELECT m.ns, n.name FROM memories m JOIN namespaces n ON n.id = m.ns "
-            "WHERE m.rid = ? AND m.ulid = ? AND m.version = ?",
-            (item.rid, item.ulid, item.version),
-        ).fetchone()
+    for item in given:
+        row = rows.get((item.rid, item.ulid, item.version))
         if row is None:
             continue
-        # vec0 knows no upsert (OR REPLACE raises), so away with the old one first.
-        tx.connection.execute(f"DELETE FROM {space.table} WHERE rid = ?", (item.rid,))  # noqa: S608  # our own name
+        if item.rid in present:  # vec0 knows no upsert (OR REPLACE raises)
+            tx.connection.execute(f"DELETE FROM {space.table} WHERE rid = ?", (item.rid,))  # noqa: S608  # our own name
         tx.connection.execute(
             f"INSERT INTO {space.table}(rid, ns, embedding) VALUES (?, ?, vec_int8(?))",  # noqa: S608  # our own name
             (item.rid, row[0], item.vector),
         )
+        present.add(item.rid)
         tx.record(Change("embed", row[0], item.rid, item.ulid, item.version, row[1]))
         written += 1
     return written
+
+
+def _standing(
+    connection: apsw.Connection, space: Space, rids: Sequence[int]
+) -> tuple[dict[tuple[int, str, int], tuple[int, str]], set[int]]:
+    """The rows as they are now, by row id, ulid and version: namespace id and name; and which of
+    them have a vector. Two questions for all: asked row by row they cost as much as the writing.
+    """
+    wanted = (json.dumps(rids),)
+    rows = connection.execute(
+        "SELECT m.rid, m.ulid, m.version, m.ns, n.name FROM memories m "
+        "JOIN namespaces n ON n.id = m.ns WHERE m.rid IN (SELECT value FROM json_each(?))",
+        wanted,
+    )
+    found = {
+        (int(rid), str(ulid), int(version)): (int(ns), str(name))
+        for rid, ulid, version, ns, name in rows
+    }
+    have = connection.execute(
+        f"SELECT rowid FROM {space.table}_rowids WHERE rowid IN (SELECT value FROM json_each(?))",  # noqa: S608  # our own name
+        wanted,
+    )
+    return found, {int(rid) for (rid,) in have}
 
 
 def remove(connection: apsw.Connection, rid: int) -> None:
