@@ -2,7 +2,8 @@
 
 It lies in `<root>/.recalld/token`, 0600 in a 0700 folder whose `.gitignore` ignores everything.
 Where the checkout can't be written, or its `.recalld` is another user's, it lies in the data folder
-under the hash of the root. The daemon never keeps it, only its digest.
+under the hash of the root; so it does for `/` and the home folder, which are nobody's checkout. The
+daemon never keeps it, only its digest.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def write(root: str, data_dir: str, token: str) -> str:
     Raises UnsafePermissions for a symlinked `.recalld`, DiskFull or StorageTrouble when neither
     place can be written.
     """
-    folder = _open_folder(root, create=True)
+    folder = None if _is_no_checkout(root) else _open_folder(root, create=True)
     if folder is None:
         return _write_fallback(root, data_dir, token)
     try:
@@ -78,6 +79,11 @@ def write(root: str, data_dir: str, token: str) -> str:
     finally:
         os.close(folder)
     return path
+
+
+def _is_no_checkout(root: str) -> bool:
+    """Whether a command was just run where people happen to be; no folder is left behind there."""
+    return root in ("/", os.path.realpath(os.path.expanduser("~")))
 
 
 def _open_folder(root: str, *, create: bool = False) -> int | None:

@@ -39,13 +39,13 @@ def launcher(argv0: str, environ: Mapping[str, str], *, temporary: bool = False)
     if found is None or not os.access(found, os.X_OK):
         raise InvalidRequest(
             "There is no recalld command that a service could start.",
-            hint="Install recalld for good (uv tool install recalld, or pipx install recalld).",
+            hint="Install it for good, from its clone: uv tool install PATH, or pipx install PATH.",
         )
     for path in () if temporary else (found, os.path.realpath(found), sys.prefix):
         if ephemeral(path, environ):
             raise InvalidRequest(
-                f"{path} is a temporary place; a service started from it would break.",
-                hint="Install recalld for good (uv tool install recalld, or pipx install recalld).",
+                f"{path} is a temporary place; what starts recalld from there would stop working.",
+                hint="Install it for good, from its clone: uv tool install PATH, or pipx install PATH.",
             )
     return found
 

@@ -30,8 +30,14 @@ if TYPE_CHECKING:
 log = logging.getLogger("recalld.retrieval")
 _LOOK_SECONDS = 30.0
 _LOADING_SECONDS = 1.0
+# What was stored before a question shall be found by it: a few rows take 10 ms, a model that is
+# being loaded half a second.
+_CATCH_UP_SECONDS = 1.0
+_CATCH_UP_LOOK = 0.003
 _FIRST_PAUSE = 0.25
 _LONGEST_PAUSE = 10.0
+# Embedders that no question waits long for, whatever else is wrong with the machine.
+_AT_HAND = frozenset({"static", "minilm"})
 _SCARCE = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.EIO})
 
 
@@ -65,13 +71,16 @@ class Retrieval:
             Busy: it could not be loaded so far.
             RecalldError: it cannot be loaded.
         """
-        if self._future.done():  # always but at first; a wrapped future costs a turn of the loop
-            return self._future.result().recall
-        if self._trouble is not None:
-            raise Busy("Recall could not be loaded just now; trying again.", retry_after_ms=1000)
-        waiting = asyncio.shield(asyncio.wrap_future(self._future))
-        async with asyncio.timeout(within):
-            return (await waiting).recall
+        if not self._future.done():  # only at first; a wrapped future costs a turn of the loop
+            if self._trouble is not None:
+                raise Busy("Recall could not be loaded; trying again.", retry_after_ms=1000)
+            waiting = asyncio.shield(asyncio.wrap_future(self._future))
+            async with asyncio.timeout(within):
+                await waiting
+        loaded = self._future.result()
+        if self._settings.embedder in _AT_HAND:
+            await _catch_up(loaded.backlog, min(within / 2, _CATCH_UP_SECONDS))
+        return loaded.recall
 
     def state(self) -> dict[str, object]:
         """The embedding part of `status`."""
@@ -156,6 +165,14 @@ class Retrieval:
         backlog.start()
         recall.words.check()
         return Loaded(recall, backlog)
+
+
+async def _catch_up(backlog: Backlog, within: float) -> None:
+    """Wait a moment for vectors that are about to be there."""
+    end = time.monotonic() + within
+    is_done = backlog.hasten()
+    while is_done is not None and not is_done() and time.monotonic() < end:
+        await asyncio.sleep(_CATCH_UP_LOOK)
 
 
 def _may_pass(error: BaseException | None) -> bool:

@@ -23,7 +23,7 @@ from ...storage.reader import Reader
 from ...storage.transaction import Change
 from ...storage.vectors import Pending, Space
 from . import standing
-from .arrivals import Arrivals
+from .arrivals import FEW, Arrivals
 from .progress import Progress
 from .protocol import Embedder, VectorsUnavailable
 from .sieve import Sieve
@@ -66,6 +66,7 @@ class Backlog:
         self._sieve = Sieve(embedder)
         self._progress = Progress(embedder)
         self._wake = threading.Event()
+        self._hurry = threading.Event()
         self._stopping = threading.Event()
         self._anew = False
         self._arrivals = Arrivals()
@@ -87,6 +88,7 @@ class Backlog:
         """End after the batch under way, without waiting for a provider that does not answer."""
         self._stopping.set()
         self._wake.set()
+        self._hurry.set()
         self._unsubscribe()
         if self._thread.is_alive():
             self._thread.join(_STOP_SECONDS)
@@ -95,6 +97,24 @@ class Backlog:
         """Embed every row anew with the chosen model; if that is under way, try all again now."""
         self._anew = True
         self._wake.set()
+
+    def hasten(self) -> Callable[[], bool] | None:
+        """Somebody asks: embed now what waits for a pause.
+
+        What tells when everything stored so far has its vector; None when that takes long.
+        """
+        if self._is_starting():
+            return lambda: not self._is_starting()
+        batch = self._arrivals.hurry()
+        if batch is None:
+            return None
+        self._hurry.set()
+        return partial(self._arrivals.is_done, batch)
+
+    def _is_starting(self) -> bool:
+        """Whether the model is being loaded, or few rows are left of what a start found."""
+        state = self._progress.state
+        return state == "loading" or (state == "working" and self._progress.pending <= FEW)
 
     def state(self) -> dict[str, object]:
         """For status, see Progress.told."""
@@ -137,8 +157,10 @@ class Backlog:
 
     def _await_pause(self) -> None:
         """Let whoever is storing finish first, within limits; nothing arrives during a start."""
-        while (seconds := self._arrivals.pause()) > 0 and not self._stopping.wait(seconds):
-            pass
+        while (seconds := self._arrivals.pause()) > 0 and not self._stopping.is_set():
+            # Cleared after the wait: a hurry that comes before it has already ended the pause.
+            self._hurry.wait(seconds)
+            self._hurry.clear()
 
     def _round(self, reader: Reader) -> bool:
         """Try every pending row once; whether some are left that must be tried again."""

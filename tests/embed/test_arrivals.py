@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from recalld.daemon.embed.arrivals import LONGEST_SECONDS, MOST, QUIET_SECONDS, Arrivals
+from recalld.daemon.embed.arrivals import (
+    HURRY_SECONDS,
+    LONGEST_SECONDS,
+    MOST,
+    QUIET_SECONDS,
+    Arrivals,
+)
 
 
 class Clock:
@@ -60,3 +66,23 @@ def test_too_many_rows_are_looked_for_instead() -> None:
     assert arrivals.waiting() == 0
     assert arrivals.take() is None
     assert arrivals.take() == []
+
+
+def test_whoever_asks_ends_the_pause_but_not_all_the_time() -> None:
+    """A question is worth a commit of its own, though not every question of a hundred."""
+    clock = Clock()
+    arrivals = Arrivals(clock)
+    assert arrivals.hurry() is None
+    arrivals.add([1])
+    batch = arrivals.hurry()
+    assert batch is not None
+    assert arrivals.pause() == 0.0
+    assert arrivals.take() == [1]
+    arrivals.add([2])
+    assert arrivals.hurry() is None
+    assert arrivals.pause() > 0
+    assert not arrivals.is_done(batch)
+    arrivals.done()
+    assert arrivals.is_done(batch), "rows that came later are waited for by nobody"
+    clock.now += 2 * HURRY_SECONDS
+    assert arrivals.hurry() == batch + 1
