@@ -79,6 +79,8 @@ def errors_of(route: Route) -> tuple[type[e.RecalldError], ...]:
     found: list[type[e.RecalldError]] = [*EVERYWHERE, *route.errors]
     if route.body is not None:
         found += WITH_BODY
+    if route.query is not None:
+        found.append(e.PayloadTooLarge)  # of a field that is too long
     if route.need is not Need.NOBODY:
         found += WITH_TOKEN
     if route.need in (Need.GRANT, Need.EITHER):
