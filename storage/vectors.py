@@ -16,11 +16,8 @@ import apsw
 
 from . import namespaces
 from .faults import NoVectors
-from .scope import Scope, identify
 from .transaction import Change, Transaction
 
-# vec0 refuses to look for more neighbours than this.
-MOST_NEIGHBOURS: Final = 4096
 # Rows per chunk of a namespace. With the extension's 1,024, a thousand small namespaces of 20
 # rows each take 1.6 GB; with 128 it is a tenth, at the same speed.
 CHUNK_ROWS: Final = 128
@@ -192,44 +189,45 @@ def settle(connection: apsw.Connection) -> None:
         connection.execute("DELETE FROM stale_vectors")
 
 
-def nearest(
-    connection: apsw.Connection, space: Space, scope: Scope, query: bytes, k: int
-) -> list[tuple[int, float]]:
-    """The rows of the scope nearest to the query (`dim` bytes): (row id, cosine distance).
-
-    `k` is clamped to 1..4096. Raises NoVectors without the extension; `load` works even then.
-    """
-    wanted = max(1, min(k, MOST_NEIGHBOURS))
-    found: list[tuple[int, float]] = []
-    for ns in identify(connection, scope):
-        # One namespace at a time: with several, vec0 would answer with k of each anyway.
-        found += _neighbours(connection, space, ns, query, wanted)
-    found.sort(key=lambda hit: hit[1])
-    return found[:wanted]
-
-
 def load(connection: apsw.Connection, space: Space, ns: int) -> tuple[list[int], bytes]:
     """All vectors of a namespace: row ids, and their vectors joined in the same order."""
     rids: list[int] = []
     parts: list[bytes] = []
-    for some, vectors in blocks(connection, space, ns):
+    for some, vectors in blocks(connection, space, chunks_of(connection, space, ns)):
         rids += some
         parts.append(vectors)
     return rids, b"".join(parts)
 
 
-def blocks(connection: apsw.Connection, space: Space, ns: int) -> Iterator[tuple[list[int], bytes]]:
-    """The same in pieces of up to `BLOCK_ROWS` rows, for namespaces of any size.
+def chunks_of(connection: apsw.Connection, space: Space, ns: int, beyond: int = 0) -> list[int]:
+    """The ids of the namespace's chunks larger than `beyond`; looks through all of those, as vec0
+    keeps no index of them.
+    """
+    rows = connection.execute(
+        f"SELECT chunk_id FROM {space.table}_chunks "  # noqa: S608  # our own name
+        "WHERE chunk_id > ? AND partition00 = ?",
+        (beyond, ns),
+    )
+    return [int(chunk) for (chunk,) in rows]
 
-    Reads vec0's own chunk tables: asking vec0 row by row takes 50 times as long, and its search
-    for neighbours twice as long as reading everything.
+
+def blocks(
+    connection: apsw.Connection, space: Space, chunks: Sequence[int]
+) -> Iterator[tuple[list[int], bytes]]:
+    """The vectors in these chunks like `load`, in pieces of up to `BLOCK_ROWS` rows.
+
+    Reads vec0's own tables: asking vec0 row by row takes 50 times as long, and its search for
+    neighbours several times as long as reading everything.
     """
     rids = array("q")
     parts: list[bytes] = []
+    # The right-hand side of v.rowid must be without a type: that column has none, and SQLite would
+    # not use its index.
     rows = connection.execute(
-        f"SELECT c.validity, c.rowids, v.vectors FROM {space.table}_chunks c "  # noqa: S608  # our own name
-        f"JOIN {space.table}_vector_chunks00 v ON v.rowid = c.chunk_id WHERE c.partition00 = ?",
-        (ns,),
+        "SELECT c.validity, c.rowids, v.vectors FROM json_each(?) j "  # noqa: S608  # our own name
+        f"CROSS JOIN {space.table}_chunks c ON c.chunk_id = j.value "
+        f"CROSS JOIN {space.table}_vector_chunks00 v ON v.rowid = j.value",
+        (json.dumps(list(chunks)),),
     )
     for validity, ids, vectors in rows:
         _unpack(validity, ids, vectors, space.dim, rids, parts)
@@ -289,20 +287,6 @@ def pending_count(connection: apsw.Connection, space: Space) -> int:
 def stored_count(connection: apsw.Connection, space: Space) -> int:
     """How many rows have their vector in this space."""
     return int(connection.execute(f"SELECT count(*) FROM {space.table}_rowids").get)  # noqa: S608  # our own name
-
-
-def _neighbours(
-    connection: apsw.Connection, space: Space, ns: int, query: bytes, k: int
-) -> list[tuple[int, float]]:
-    try:
-        rows = connection.execute(
-            f"SELECT rid, distance FROM {space.table} "  # noqa: S608  # our own name
-            "WHERE embedding MATCH vec_int8(?) AND k = ? AND ns = ?",
-            (query, k, ns),
-        )
-    except apsw.SQLError as error:
-        raise _without_module(error) from error
-    return [(int(rid), float(distance)) for rid, distance in rows]
 
 
 def _without_module(error: apsw.SQLError) -> NoVectors:

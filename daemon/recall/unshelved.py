@@ -10,6 +10,7 @@ import apsw
 import numpy as np
 
 from ...storage import fulltext, shelf_rows, vectors
+from ...storage.chunks import Chunks
 from ...storage.scope import Scope, identify
 from ..deadline import Deadline
 from .arrays import Floats, Longs
@@ -48,14 +49,15 @@ class Unshelf:
     """Searches namespaces one by one; `space` names the vectors, and is empty without any. `mend`
     is called when full-text search turns out to be damaged.
 
-    At 20,000 rows of a million 2 ms go to the word match, 10 to reading the namespace's vectors
-    and 3 to reading the candidates.
+    At 20,000 rows of a million 2 ms go to the word match, 6 to reading the namespace's vectors and
+    comparing them, and 3 to reading the candidates.
     """
 
     def __init__(self, space: str, mend: Callable[[], None]) -> None:
         self._space = space
         self._mend = mend
         self._frequencies = Frequencies()
+        self._chunks = Chunks()
 
     def search(self, connection: apsw.Connection, name: str, asked: Asked) -> Unshelved:
         """The candidates of one namespace. Raises DeadlineExceeded between its steps."""
@@ -89,7 +91,8 @@ class Unshelf:
         rids: list[Longs] = [np.zeros(0, np.int64)]
         cosines: list[Floats] = [np.zeros(0, np.float32)]
         for ns in identify(connection, scope):
-            for some, joined in vectors.blocks(connection, space, ns):
+            chunks = self._chunks.of(connection, space, ns)
+            for some, joined in vectors.blocks(connection, space, chunks):
                 asked.deadline.check()
                 rids.append(np.array(some, np.int64))
                 cosines.append(_similarity(joined, question))

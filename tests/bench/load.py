@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.bench.corpus import queries, texts
@@ -14,9 +16,11 @@ from tests.harness.http import Http
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def together(kind: str, http: Http, clients: int, seconds: float) -> tuple[float, list[float]]:
+def together(
+    kind: str, http: Http, clients: int, seconds: float, namespaces: Sequence[str] = ()
+) -> tuple[float, list[float]]:
     """Run `clients` processes for `seconds`; returns calls per second and all times in ms."""
-    started = [start(kind, http, seconds, n) for n in range(clients)]
+    started = [start(kind, http, seconds, n, namespaces) for n in range(clients)]
     times: list[float] = []
     for process in started:
         out, _ = process.communicate(timeout=seconds + 60)
@@ -25,9 +29,14 @@ def together(kind: str, http: Http, clients: int, seconds: float) -> tuple[float
     return len(times) / seconds, sorted(times)
 
 
-def start(kind: str, http: Http, seconds: float, seed: int) -> subprocess.Popen[str]:
-    """One client process of this kind: store, recall or health."""
-    words = [kind, str(http.port), str(http.token), str(seconds), str(seed)]
+def start(
+    kind: str, http: Http, seconds: float, seed: int, namespaces: Sequence[str] = ()
+) -> subprocess.Popen[str]:
+    """One client process of this kind: store, recall or health.
+
+    Recalls ask the namespaces in turns, or without any all that the token may read.
+    """
+    words = [kind, str(http.port), str(http.token), str(seconds), str(seed), *namespaces]
     return subprocess.Popen(
         [sys.executable, "-m", "tests.bench.load", *words],
         cwd=ROOT,
@@ -36,10 +45,13 @@ def start(kind: str, http: Http, seconds: float, seed: int) -> subprocess.Popen[
     )
 
 
-def _client(kind: str, port: int, token: str, seconds: float, seed: int) -> list[float]:
+def _client(
+    kind: str, port: int, token: str, seconds: float, seed: int, namespaces: Sequence[str]
+) -> list[float]:
     http = Http(port, token=token, keep=True)
     asked = queries(200, seed)
     told = texts(100_000, seed + 1000)
+    turns = itertools.cycle(namespaces)
     times: list[float] = []
     http.get("/v1/health")
     until = time.perf_counter() + seconds
@@ -47,7 +59,8 @@ def _client(kind: str, port: int, token: str, seconds: float, seed: int) -> list
         if kind == "store":
             reply = http.post("/v1/memories", {"content": f"client {seed}: {next(told)}"})
         elif kind == "recall":
-            reply = http.post("/v1/recall", {"query": asked[len(times) % len(asked)]})
+            within = {"namespaces": [next(turns)]} if namespaces else {}
+            reply = http.post("/v1/recall", {"query": asked[len(times) % len(asked)], **within})
         else:
             reply = http.get("/v1/health")
         if reply.status in {200, 201}:
@@ -57,9 +70,9 @@ def _client(kind: str, port: int, token: str, seconds: float, seed: int) -> list
 
 
 def main() -> None:
-    """Be one client: KIND PORT TOKEN SECONDS SEED."""
-    kind, port, token, seconds, seed = sys.argv[1:]
-    print(json.dumps(_client(kind, int(port), token, float(seconds), int(seed))))
+    """Be one client: KIND PORT TOKEN SECONDS SEED [NAMESPACE]..."""
+    kind, port, token, seconds, seed, *names = sys.argv[1:]
+    print(json.dumps(_client(kind, int(port), token, float(seconds), int(seed), names)))
 
 
 if __name__ == "__main__":

@@ -90,6 +90,12 @@ def resident_bytes(pid: int) -> int:
     return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
+def cpu_seconds(pid: int) -> float:
+    """User and system time of `pid` so far (Linux)."""
+    fields = (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def open_files(pid: int) -> dict[int, str]:
     """What each descriptor of `pid` points at (Linux)."""
     found: dict[int, str] = {}

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 from recalld.storage import integrity, vectors
+from recalld.storage.chunks import Chunks
 from recalld.storage.faults import NoVectors
-from recalld.storage.scope import Scope
+from recalld.storage.scope import Scope, identify
 from recalld.storage.transaction import Change
 from recalld.storage.vectors import Item, Pending, Space
 
-from tests.storage.opened import HERE, SCOPE, THERE, Opened
+from tests.storage.opened import HERE, THERE, Opened
 
 DIM = 8
-BOTH = Scope([HERE, THERE])
 
 
 def _space(opened: Opened) -> Space:
@@ -52,28 +52,45 @@ def test_every_row_waits_for_its_vector_once(opened: Opened) -> None:
     assert opened.read(lambda c: vectors.pending_count(c, space)) == 0
 
 
-def test_the_nearest_come_first_within_the_scope(opened: Opened) -> None:
-    """Neighbours are ordered by distance and belong to the scope, however many it has."""
-    space = _space(opened)
-    for number in range(0, 20, 2):
-        opened.note(f"row {number}")
+def test_a_namespace_has_its_own_vectors(opened: Opened) -> None:
+    """All vectors of a namespace are read, and no others, whatever was deleted in between."""
+    space, chunks = _space(opened), Chunks()
+
+    def numbers(name: str) -> set[int]:
+        (ns,) = opened.read(lambda c: identify(c, Scope([name])))
+        rids, joined = opened.read(lambda c: vectors.load(c, space, ns))
+        blocks = opened.read(lambda c: list(vectors.blocks(c, space, chunks.of(c, space, ns))))
+        assert [rid for some, _ in blocks for rid in some] == rids
+        assert b"".join(part for _, part in blocks) == joined
+        return {number - 1 for number in joined[1::DIM]}
+
+    ulids: list[str] = []
+    for number in range(0, 90, 2):
+        ulids.append(opened.note(f"row {number}"))
         opened.note(f"row {number + 1}", THERE)
     _embed(opened, space)
+    assert numbers(HERE) == set(range(0, 90, 2))
+    assert numbers(THERE) == set(range(1, 90, 2))
+    for ulid in ulids[:40]:
+        opened.forget(ulid)
+    assert numbers(HERE) == {80, 82, 84, 86, 88}
+    for number in range(70, 80):
+        opened.note(f"new row {number}")
+    _embed(opened, space)
+    assert numbers(HERE) == {*range(70, 80), 80, 82, 84, 86, 88}
 
-    def near(scope: Scope, k: int) -> list[int]:
-        hits = opened.read(lambda c: vectors.nearest(c, space, scope, _vector(6), k))
-        assert [distance for _, distance in hits] == sorted(distance for _, distance in hits)
-        query = "SELECT content FROM memories WHERE rid = ?"
-        return [
-            int(str(opened.read(lambda c, r=rid: c.execute(query, (r,)).get)).split()[-1])  # type: ignore[misc]  # r is bound
-            for rid, _ in hits
-        ]
 
-    assert near(SCOPE, 3)[0] == 6
-    assert set(near(SCOPE, 3)) <= {2, 4, 6, 8, 10}
-    assert set(near(BOTH, 3)) == {5, 6, 7}
-    assert len(near(SCOPE, 10**9)) == 10
-    assert len(near(SCOPE, -1)) == 1
+def test_chunks_of_a_space_made_anew_are_looked_for_again(opened: Opened) -> None:
+    """A dropped space whose table name comes back does not leave wrong chunks behind."""
+    chunks = Chunks()
+    for name in ("first", "second"):
+        space = opened.write(lambda tx, n=name: vectors.ensure_space(tx, n, "m", DIM))  # type: ignore[misc]  # n is bound
+        for number in range(3 if name == "first" else 1):
+            opened.note(f"{name} row {number}", THERE if name == "first" else HERE)
+        _embed(opened, space)
+        found = opened.read(lambda c, s=space: chunks.of(c, s, 1))  # type: ignore[misc]  # s is bound
+        assert found == opened.read(lambda c, s=space: vectors.chunks_of(c, s, 1))  # type: ignore[misc]  # s is bound
+        opened.write(lambda tx, s=space: vectors.drop_space(tx, s))  # type: ignore[misc]  # s is bound
 
 
 def test_a_namespace_is_loaded_whole(opened: Opened) -> None:
@@ -162,8 +179,6 @@ def test_nothing_goes_stale_without_the_extension(
     opened.close()
     bare = Opened(place, vectors=False)
     bare.edit(changed, content="row 9")
-    with pytest.raises(NoVectors):
-        bare.read(lambda c: vectors.nearest(c, space, SCOPE, _vector(1), 3))
     with pytest.raises(NoVectors):
         bare.write(lambda tx: vectors.ensure_space(tx, "another", "m", DIM))
     assert bare.read(vectors.spaces) == [space]
