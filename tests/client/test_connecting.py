@@ -20,12 +20,12 @@ from recalld.auth.errors import (
     UnsafePermissions,
 )
 from recalld.auth.paths import Layout
-from recalld.client import lock
+from recalld.client import lock, starting
 from recalld.client.channel import Channel, Request
 from recalld.client.connect import connect
 from recalld.client.deadline import Deadline
 from recalld.client.discovery import Absent, Live, look
-from recalld.client.spawn import daemon_environment
+from recalld.client.spawn import Killed, daemon_environment
 
 from tests.client.fakes import Asked, FakeDaemon, refusal, sequence
 from tests.harness.cli import Cli
@@ -122,6 +122,29 @@ def test_an_older_daemon_is_replaced_once(
     assert len(older.calls("/v1/stop")) == 1
     assert older.calls("/v1/stop")[0].headers["authorization"].startswith("Owner ")
     assert any_daemon.pids() == [live.record.pid]
+
+
+@pytest.mark.parametrize("often", [2, 100])
+def test_a_start_that_is_killed_is_tried_again(
+    place: Layout, fake: Fakes, monkeypatch: pytest.MonkeyPatch, often: int
+) -> None:
+    """What ended the new daemon from outside may spare the next, but not for ever."""
+    tries: list[object] = []
+
+    def spawned(*_: object) -> None:
+        tries.append(None)
+        if len(tries) <= often:
+            raise Killed(StartFailed("The daemon died while it was starting (signal 9)."))
+        fake(sequence(OK))
+
+    monkeypatch.setattr(starting, "spawn", spawned)
+    if often == 2:
+        connect(place, {}, Deadline(20)).wire.close()
+        assert len(tries) == 3
+        return
+    with pytest.raises(StartFailed, match="signal 9"):
+        connect(place, {}, Deadline(20))
+    assert 2 < len(tries) < 10
 
 
 def test_an_older_daemon_under_a_manager_is_not_replaced(place: Layout, fake: Fakes) -> None:
