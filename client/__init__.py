@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..auth.errors import RecalldError
-    from .async_memory import AsyncMemory
-    from .memory import Memory
-    from .models import (
+    from .sdk.async_memory import AsyncMemory
+    from .sdk.memory import Memory
+    from .sdk.models import (
         Embedding,
         Entry,
         Found,
@@ -43,8 +43,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "AsyncMemory": ".async_memory",
-    "Memory": ".memory",
+    "AsyncMemory": ".sdk.async_memory",
+    "Memory": ".sdk.memory",
     "RecalldError": "..auth.errors",
 }
 
@@ -53,4 +53,4 @@ def __getattr__(name: str) -> object:
     """Load a public name on first use; raises AttributeError for anything else."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES.get(name, ".models"), __name__), name)
+    return getattr(import_module(_HOMES.get(name, ".sdk.models"), __name__), name)

@@ -18,7 +18,7 @@ def _mcp(context: Context, args: argparse.Namespace) -> int:
     # Before anything else is imported: whatever prints from here on prints to stderr.
     output = os.dup(1)
     os.dup2(2, 1)
-    from .. import bridge
+    from ..bridge import stdio as bridge
 
     folder = os.path.abspath(args.folder) if args.folder else working_folder()
     bridge.run(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from ...auth.errors import InvalidRequest
-from ..documents import Document, text
-from ..http1 import quote
+from ..connection.documents import Document, text
+from ..connection.http1 import quote
 from . import options, terminal
 from .reading import print_memory
 from .verb import Context, Verb

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 from ...auth.checkout import locate
 from ...auth.errors import InvalidRequest
+from ..connection.documents import items, text
 from ..connectors import connection, hosts
 from ..connectors.connection import Done, Order
 from ..connectors.launch import Launch, launch
 from ..connectors.target import SCOPES, Place, place
-from ..documents import items, text
 from . import terminal
 from .verb import Context, Verb, working_folder
 

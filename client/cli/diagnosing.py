@@ -7,9 +7,9 @@ import sys
 
 from ...auth.checkout import locate
 from ...auth.errors import InvalidRequest, UnsafePermissions
-from .. import pinning
 from ..connectors import health
-from ..examination import Check, examine
+from ..service import pinning
+from ..service.examination import Check, examine
 from . import terminal
 from .verb import Context, Verb, working_folder
 

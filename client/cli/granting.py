@@ -9,10 +9,10 @@ from typing import cast
 from ...auth import namespaces, tokens
 from ...auth.checkout import Checkout, locate
 from ...auth.errors import InvalidRequest, NotFound, StorageTrouble
-from .. import access
-from ..channel import Channel
-from ..documents import Document, document, maybe_text, rows, text
-from ..http1 import quote
+from ..connection import access
+from ..connection.channel import Channel
+from ..connection.documents import Document, document, maybe_text, rows, text
+from ..connection.http1 import quote
 from . import options, terminal
 from .verb import Context, Verb, common, working_folder
 

@@ -6,7 +6,7 @@ import argparse
 
 from ...auth import tokens
 from ...auth.checkout import locate, pin
-from ..access import TOKEN_VARIABLE
+from ..connection.access import TOKEN_VARIABLE
 from . import terminal
 from .verb import Context, Verb, working_folder
 

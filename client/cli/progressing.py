@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import cast
 
-from ..documents import Document, document, text
-from ..http1 import encode_query
+from ..connection.documents import Document, document, text
+from ..connection.http1 import encode_query
 from . import options, terminal
 from .verb import Context, Verb, common
 

@@ -5,8 +5,17 @@ from __future__ import annotations
 import argparse
 from typing import cast
 
-from ..documents import Document, count, document, maybe_text, number, rows, strings, text
-from ..http1 import encode_query, quote
+from ..connection.documents import (
+    Document,
+    count,
+    document,
+    maybe_text,
+    number,
+    rows,
+    strings,
+    text,
+)
+from ..connection.http1 import encode_query, quote
 from . import options, terminal
 from .verb import Context, Verb
 

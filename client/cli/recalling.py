@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..documents import Document, document, number, rows, strings, text
+from ..connection.documents import Document, document, number, rows, strings, text
 from . import options, terminal
 from .verb import Context, Verb
 

@@ -6,7 +6,7 @@ import argparse
 import sys
 import time
 
-from ..documents import Document, count, document, maybe_text, text
+from ..connection.documents import Document, count, document, maybe_text, text
 from . import terminal
 from .verb import Context, Verb
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import cast
 
-from ..documents import Document, count, document, rows, text
-from ..http1 import encode_query, quote
+from ..connection.documents import Document, count, document, rows, text
+from ..connection.http1 import encode_query, quote
 from . import options, terminal
 from .verb import Context, Verb, common
 

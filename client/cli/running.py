@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..documents import Document, count, document, items, number, text
+from ..connection.documents import Document, count, document, items, number, text
 from . import terminal
 from .verb import Context, Verb
 
@@ -18,7 +18,7 @@ def _start(context: Context, _args: argparse.Namespace) -> int:
 
 
 def _stop(context: Context, _args: argparse.Namespace) -> int:
-    from ..stopping import stop  # processes and locks; only these two verbs pay for them
+    from ..connection.stopping import stop  # processes and locks; only these two verbs pay for them
 
     pid = stop(context.layout, context.deadline, "recalld stop")
     if context.json:
@@ -29,7 +29,7 @@ def _stop(context: Context, _args: argparse.Namespace) -> int:
 
 
 def _restart(context: Context, _args: argparse.Namespace) -> int:
-    from ..stopping import stop
+    from ..connection.stopping import stop
 
     stop(context.layout, context.deadline, "recalld restart")
     return _tell(context, "Restarted")

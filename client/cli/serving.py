@@ -26,7 +26,7 @@ def _serve_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _serve(context: Context, args: argparse.Namespace) -> int:
-    from ..spawn import daemon_environment
+    from ..connection.spawn import daemon_environment
 
     command = [sys.executable, "-P", "-m", "recalld.daemon", "--managed-by", args.managed_by]
     # A moment's patience: `recalld stop` looks at the lock by taking it.

@@ -7,7 +7,7 @@ import sys
 from typing import cast
 
 from ...auth.errors import InvalidRequest, PayloadTooLarge
-from ..documents import text
+from ..connection.documents import text
 from . import options, terminal
 from .verb import Context, Verb
 

@@ -6,7 +6,8 @@ import argparse
 import sys
 
 from ...auth.errors import InvalidRequest
-from .. import installation, service
+from ..service import installation
+from ..service import unit as service
 from . import terminal
 from .verb import Context, Verb, common
 

@@ -9,12 +9,12 @@ from typing import NamedTuple, NoReturn, TypeVar
 
 from ...auth.errors import AccessDenied, GrantElsewhere, InvalidRequest, Unauthenticated
 from ...auth.paths import Layout, layout
-from .. import access
-from ..access import Credentials
-from ..channel import Channel, Request, encode, new_key
-from ..deadline import VERB_SECONDS, Deadline
-from ..documents import Document, document, parse
-from ..http1 import Answer
+from ..connection import access
+from ..connection.access import Credentials
+from ..connection.channel import Channel, Request, encode, new_key
+from ..connection.deadline import VERB_SECONDS, Deadline
+from ..connection.documents import Document, document, parse
+from ..connection.http1 import Answer
 from . import terminal
 
 T = TypeVar("T")

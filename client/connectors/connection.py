@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from ...auth.errors import Conflict
 from ...auth.paths import Layout
-from ..deadline import Deadline
-from ..lock import held
+from ..connection.deadline import Deadline
+from ..connection.lock import held
 from . import change, hosts, receipts
 from .change import Change
 from .launch import Launch

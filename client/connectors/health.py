@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from ...auth.errors import RecalldError
 from ...auth.paths import Layout
-from ..documents import Document, document, text
-from ..examination import Check
+from ..connection.documents import Document, document, text
+from ..service.examination import Check
 from . import hosts, receipts, settings_file, settings_json, settings_toml
 from .formats import judged
 from .launch import Launch, launch, program

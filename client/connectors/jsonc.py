@@ -10,7 +10,7 @@ import json
 import re
 from typing import NamedTuple
 
-from ..documents import Document
+from ..connection.documents import Document
 
 MOST_DEPTH = 200
 """Levels of nesting; settings have five."""

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from ...auth.errors import InvalidRequest
 from ...auth.paths import quote
-from ..documents import document, items, text
-from ..installation import launcher
+from ..connection.documents import document, items, text
+from ..service.installation import launcher
 
 NAME = "recalld"
 """Our key among an agent's MCP servers, and the name of the command."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 
-from ..documents import Document, document
+from ..connection.documents import Document, document
 from . import jsonc
 
 _LIMIT = 64 * 1024 * 1024

@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from ...auth.paths import Layout, ensure_private_dir, read_private, write_private
-from ..documents import document, flag, items, parse, strings, text
+from ..connection.documents import document, flag, items, parse, strings, text
 from .json_editor import Path
 from .settings_file import MOST_BYTES
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ..documents import Document, document, items
+from ..connection.documents import Document, document, items
 from .json_editor import Editor, Path, Unfit
 from .launch import NAME, hook_host, is_server, is_written, is_written_server
 from .target import Wanted

@@ -9,7 +9,7 @@ import json
 import tomllib
 from collections.abc import Mapping
 
-from ..documents import Document, document
+from ..connection.documents import Document, document
 from .json_editor import Unfit
 from .launch import NAME, is_server
 from .markers import Markers

@@ -20,11 +20,11 @@ from ...auth.errors import (
     Unauthenticated,
 )
 from ...auth.paths import Layout
-from .. import access
-from ..channel import Channel, Request, encode
-from ..deadline import Deadline
-from ..discovery import signature
-from ..documents import Document, text
+from ..connection import access
+from ..connection.channel import Channel, Request, encode
+from ..connection.deadline import Deadline
+from ..connection.discovery import signature
+from ..connection.documents import Document, text
 from . import wedge
 from .event import Answer, answer
 
@@ -87,7 +87,7 @@ class Delivery:
 
         Whoever holds daemon.lock without a record is still starting; with one, it does not react.
         """
-        from ..stopping import owned  # locks; only where something is wrong
+        from ..connection.stopping import owned  # locks; only where something is wrong
         from .starter import start
 
         if owned(self._layout):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..documents import Document, document, maybe_text, text
+from ..connection.documents import Document, document, maybe_text, text
 
 MOST_CONTEXT = 10_000
 """Characters an agent takes from one hook; Claude Code counts UTF-16 units and files away more."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 
-from ..documents import Document, document, flag, items, text
+from ..connection.documents import Document, document, flag, items, text
 
 _STATUS = re.compile(
     r"(?im)^\W{0,3}(?:process )?(?:exit(?:ed)?[ _](?:with )?(?:code|status)):?\s+(-?\d+)"

@@ -10,7 +10,7 @@ import json
 import os
 import time
 
-from ..documents import Document, text
+from ..connection.documents import Document, text
 from .event import Event
 
 MOST_BYTES = 32_768

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from ..documents import Document, document, parse, text
+from ..connection.documents import Document, document, parse, text
 
 
 def payload(raw: bytes) -> Document:

@@ -15,9 +15,9 @@ from typing import NoReturn
 
 from ...auth.errors import RecalldError
 from ...auth.paths import Layout, layout
-from ..access import TOKEN_VARIABLE
-from ..deadline import Deadline
-from ..documents import Document, text
+from ..connection.access import TOKEN_VARIABLE
+from ..connection.deadline import Deadline
+from ..connection.documents import Document, text
 from . import hosts, journal, streams, whereabouts
 from .alarm import Alarm, left_to_child
 from .delivery import Delivery, Refused, Undelivered
@@ -120,7 +120,7 @@ class Hook:
         return delivery.send(document, reply=reply, wait=kind == "session_start")
 
     def _spool(self, place: Layout, document: Document, root: str, why: BaseException) -> None:
-        from . import spool  # with redaction; the usual event needs neither
+        from . import spool
 
         reason = str(why) if isinstance(why, Undelivered) else type(why).__name__
         try:

@@ -15,7 +15,7 @@ import os
 
 from ...auth import tokens
 from ...auth.paths import Layout, ensure_private_dir, write_private
-from ..documents import Document, text
+from ..connection.documents import Document, text
 from .packing import scrubbed
 
 MOST_FILES = 2_000

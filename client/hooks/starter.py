@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping
 
 from ...auth.paths import Layout
-from .. import lock
+from ..connection import lock
 
 PAUSE = 5.0
 """Seconds between two starts: where the daemon cannot start, each event would cost a process."""
@@ -41,7 +41,7 @@ def _just_tried(fd: int) -> bool:
 def _launch(environ: Mapping[str, str], held: int) -> None:
     import subprocess  # 15 ms that only a missing daemon costs
 
-    from ..spawn import daemon_environment
+    from ..connection.spawn import daemon_environment
 
     subprocess.Popen(
         [sys.executable, "-P", "-m", "recalld", "start"],

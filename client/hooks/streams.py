@@ -7,7 +7,7 @@ import os
 import select
 
 from ..cli.streams import open_streams
-from ..deadline import Deadline
+from ..connection.deadline import Deadline
 
 MOST_BYTES = 16_777_216
 """Bytes of an event that are kept; a host that sends more is read to its end and not believed."""

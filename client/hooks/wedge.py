@@ -13,7 +13,7 @@ import time
 
 from ...auth.errors import RecalldError
 from ...auth.paths import Layout, ensure_private_dir, read_plain, write_private
-from ..discovery import signature
+from ..connection.discovery import signature
 
 LASTS = 5.0
 """Seconds for which it is believed."""

@@ -146,7 +146,7 @@ def test_a_record_that_cannot_be_removed_is_left(
     def refuse(path: str) -> None:
         raise PermissionError(path)
 
-    monkeypatch.setattr(records.os, "unlink", refuse)
+    monkeypatch.setattr(os, "unlink", refuse)
     assert not records.withdraw(place, "mine")
 
 

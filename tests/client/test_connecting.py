@@ -20,12 +20,12 @@ from recalld.auth.errors import (
     UnsafePermissions,
 )
 from recalld.auth.paths import Layout
-from recalld.client import lock, starting
-from recalld.client.channel import Channel, Request
-from recalld.client.connect import connect
-from recalld.client.deadline import Deadline
-from recalld.client.discovery import Absent, Live, look
-from recalld.client.spawn import Killed, daemon_environment
+from recalld.client.connection import lock, starting
+from recalld.client.connection.channel import Channel, Request
+from recalld.client.connection.connect import connect
+from recalld.client.connection.deadline import Deadline
+from recalld.client.connection.discovery import Absent, Live, look
+from recalld.client.connection.spawn import Killed, daemon_environment
 
 from tests.client.fakes import Asked, FakeDaemon, refusal, sequence
 from tests.harness.cli import Cli
@@ -228,8 +228,9 @@ def test_one_client_starts_and_the_others_use_it(
 ) -> None:
     """While another process holds spawn.lock, whoever waits takes the daemon that appears."""
     program = (
-        "import os, sys; from recalld.auth.paths import layout; from recalld.client.deadline"
-        " import Deadline; from recalld.client.connect import connect;"
+        "import os, sys; from recalld.auth.paths import layout;"
+        "from recalld.client.connection.deadline import Deadline;"
+        "from recalld.client.connection.connect import connect;"
         "connect(layout(os.environ), os.environ, Deadline(20)).wire.close()"
     )
     crowd = [subprocess.Popen([sys.executable, "-c", program], env=clean_env) for _ in range(6)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recalld.client.http1 import (
+from recalld.client.connection.http1 import (
     Answer,
     AnswerReader,
     BadAnswer,

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from recalld.auth.errors import InvalidRequest
 from recalld.auth.paths import Layout
-from recalld.client import installation, service
+from recalld.client.service import installation
+from recalld.client.service import unit as service
 
 from tests.harness.cli import Cli, program
 from tests.harness.daemons import Daemon
@@ -21,6 +22,10 @@ from tests.harness.waiting import eventually
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no service manager")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="needs systemd's units")
+lasting = pytest.mark.skipif(
+    installation.ephemeral(program()[0], os.environ),
+    reason="this checkout lies in a temporary folder, from which no service is installed",
+)
 
 # A manager that notes what it is asked, and for `start` and `restart` runs what the unit says.
 MANAGER = """#!/bin/sh
@@ -188,6 +193,7 @@ def test_the_launcher_is_not_resolved(tmp_path: Path, monkeypatch: pytest.Monkey
     assert installation.launcher("recalld", {"PATH": str(stable.parent)}) == str(stable)
 
 
+@lasting
 @linux
 def test_install_takes_over_from_a_spawned_daemon(
     recalld: Cli, daemon: Daemon, manager: Path
@@ -205,6 +211,7 @@ def test_install_takes_over_from_a_spawned_daemon(
     assert [word for word in ("daemon-reload", "enable", "restart") if word not in asked] == []
 
 
+@lasting
 @linux
 def test_clients_start_through_the_manager(recalld: Cli, any_daemon: Daemon, manager: Path) -> None:
     """With a unit for this data folder, a verb asks the manager instead of spawning."""
@@ -217,6 +224,7 @@ def test_clients_start_through_the_manager(recalld: Cli, any_daemon: Daemon, man
     assert len(any_daemon.pids()) == 1
 
 
+@lasting
 @linux
 def test_a_manager_that_fails_does_not_fail_the_verb(
     recalld: Cli, any_daemon: Daemon, manager: Path
@@ -232,6 +240,7 @@ def test_a_manager_that_fails_does_not_fail_the_verb(
     assert any_daemon.record["managed_by"] == "spawn"
 
 
+@lasting
 @linux
 def test_a_unit_for_another_folder_is_left_alone(
     recalld: Cli, any_daemon: Daemon, manager: Path, tmp_path: Path
@@ -248,6 +257,7 @@ def test_a_unit_for_another_folder_is_left_alone(
     assert any_daemon.published
 
 
+@lasting
 @linux
 def test_drift_is_told(recalld: Cli, daemon: Daemon, manager: Path) -> None:
     """A changed unit, a manager that has not re-read it, and a vanished launcher are all named."""
@@ -272,6 +282,7 @@ def test_drift_is_told(recalld: Cli, daemon: Daemon, manager: Path) -> None:
     assert manager.exists()
 
 
+@lasting
 @linux
 def test_uninstall_leaves_nothing(recalld: Cli, any_daemon: Daemon, manager: Path) -> None:
     """The unit and its link go, the manager is told, and clients spawn again."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from recalld.client.connectors import health, hosts
-from recalld.client.examination import Check
+from recalld.client.service.examination import Check
 
 from tests.connect.wired import Wired, write
 from tests.harness.cli import Cli

@@ -17,10 +17,10 @@ from hypothesis import settings as effort
 from hypothesis import strategies as st
 from recalld.auth.errors import InvalidRequest
 from recalld.auth.paths import layout
-from recalld.client import installation
 from recalld.client.connectors import hosts
 from recalld.client.connectors.launch import Launch, hook_host, launch, program
 from recalld.client.connectors.settings_json import command_of
+from recalld.client.service import installation
 
 from tests.connect.documents import json_texts, toml_texts
 from tests.connect.wired import Wired, tree, write

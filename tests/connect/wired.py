@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from recalld.auth.paths import Layout
+from recalld.client.connection.deadline import Deadline
 from recalld.client.connectors import connection, hosts
 from recalld.client.connectors.connection import Done, Order
 from recalld.client.connectors.launch import Launch
 from recalld.client.connectors.target import SCOPES, Place, Target, place
-from recalld.client.deadline import Deadline
 
 
 class Wired:

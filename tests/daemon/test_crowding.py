@@ -13,8 +13,8 @@ import pytest
 from recalld.auth import record
 from recalld.auth.errors import Busy
 from recalld.auth.paths import layout
-from recalld.client import greeting
-from recalld.client.http1 import Answer
+from recalld.client.connection import greeting
+from recalld.client.connection.http1 import Answer
 
 from tests.daemon import raw
 from tests.daemon.conftest import Starter

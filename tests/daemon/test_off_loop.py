@@ -14,6 +14,7 @@ from recalld.auth import grants as module
 from recalld.auth.checkout import Checkout
 from recalld.auth.errors import DeadlineExceeded
 from recalld.auth.grants import Grants
+from recalld.auth.paths import write_private
 from recalld.daemon.http import grants as routes
 from recalld.daemon.http.call import Call
 from recalld.daemon.http.head import Head
@@ -82,7 +83,7 @@ def test_grants_are_written_beside_the_loop(
     """Issuing, rotating and revoking wait for the disk in a thread."""
     tmp_path.chmod(0o700)
     threads: list[threading.Thread] = []
-    write = module.write_private
+    write = write_private
 
     def noted(path: str, data: bytes) -> os.stat_result:
         threads.append(threading.current_thread())

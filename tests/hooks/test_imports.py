@@ -56,10 +56,10 @@ OURS_FOR_TROUBLE = {
     "recalld.client.hooks.hosts.codex",
     "recalld.client.hooks.spool",
     "recalld.client.hooks.starter",
-    "recalld.client.lock",
-    "recalld.client.spawn",
-    "recalld.client.starting",
-    "recalld.client.stopping",
+    "recalld.client.connection.lock",
+    "recalld.client.connection.spawn",
+    "recalld.client.connection.starting",
+    "recalld.client.connection.stopping",
 }
 
 

@@ -58,11 +58,12 @@ def test_no_answer_from_a_big_namespace_is_over_its_budget(
 ) -> None:
     """Whatever is asked for, the bytes of the text stay within what was granted."""
     most = min(budget or 8_192, 61_440)
-    for tool, given in [
+    calls: list[tuple[str, dict[str, object]]] = [
         ("memory_recall", {"query": "common fix", "limit": 100}),
         ("memory_search", {"query": "common", "limit": 100}),
         ("memory_timeline", {"before": 50, "after": 50}),
-    ]:
+    ]
+    for tool, given in calls:
         answer = text(crowded, tool, budget_bytes=budget, **given)
         assert len(answer.encode()) <= len(orjson.dumps(answer)) <= most, tool
         assert items(orjson.loads(answer))

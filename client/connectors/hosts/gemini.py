@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from ...documents import document, items
+from ...connection.documents import document, items
 from .. import peek
 from ..launch import NAME, SECONDS, Launch
 from ..target import Finding, Place, Target, Wanted

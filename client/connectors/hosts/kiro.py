@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from ...documents import document
+from ...connection.documents import document
 from .. import peek
 from ..launch import NAME, SECONDS, Launch
 from ..target import Finding, Place, Target, Wanted

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Protocol, cast
 
-from ...documents import Document
+from ...connection.documents import Document
 from ..event import Answer, Event
 
 NAMES = ("claude-code", "codex", "cursor", "gemini", "kiro")

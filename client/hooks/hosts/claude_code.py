@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...documents import Document
+from ...connection.documents import Document
 from ..event import Answer, Event
 from . import shapes
 

@@ -5,7 +5,7 @@ It has no event for a failed tool call; the response in PostToolUse tells.
 
 from __future__ import annotations
 
-from ...documents import Document
+from ...connection.documents import Document
 from ..event import Answer, Event
 from . import shapes
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from ...documents import Document, flag, parse, strings, text
+from ...connection.documents import Document, flag, parse, strings, text
 from ..event import Answer, Event
 from ..payload import first, session
 from . import shapes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...documents import Document, text
+from ...connection.documents import Document, text
 from ..event import Answer, Event
 from . import shapes
 

@@ -5,7 +5,7 @@ A tool call could only be refused with exit code 2, which no hook of ours ever e
 
 from __future__ import annotations
 
-from ...documents import Document, text
+from ...connection.documents import Document, text
 from ..event import Answer, Event
 from . import shapes
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Set
 
-from ...documents import Document, flag, text
+from ...connection.documents import Document, flag, text
 from ..event import Answer, Event
 from ..payload import first, session
 

@@ -10,16 +10,16 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from ..auth import hello, record
-from ..auth.errors import (
+from ...auth import hello, record
+from ...auth.errors import (
     Busy,
     DaemonUnreachable,
     ImposterDetected,
     StorageTrouble,
     UnsafePermissions,
 )
-from ..auth.paths import Layout
-from ..auth.record import Record, StaleRecord
+from ...auth.paths import Layout
+from ...auth.record import Record, StaleRecord
 from . import greeting
 from .deadline import Deadline
 from .greeting import Hello

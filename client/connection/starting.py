@@ -12,15 +12,16 @@ import os
 import time
 from collections.abc import Mapping
 
-from ..auth.errors import DaemonUnreachable
-from ..auth.paths import Layout
-from . import lock, service
+from ...auth.errors import DaemonUnreachable
+from ...auth.paths import Layout
+from ..service import unit as service
+from ..version import VERSION
+from . import lock
 from .connect import too_old
 from .deadline import Deadline
 from .discovery import Absent, Live, look, signature
 from .spawn import ENOUGH, Killed, spawn
 from .stopping import ask_to_stop, silent
-from .version import VERSION
 
 _IMPATIENT = 0.5
 """Seconds for a hello while something else (a starting process) is waited for as well."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..auth.errors import ClientTooOld, DaemonUnreachable
-from ..auth.paths import Layout
-from ..auth.record import API
+from ...auth.errors import ClientTooOld, DaemonUnreachable
+from ...auth.paths import Layout
+from ...auth.record import API
+from ..version import VERSION
 from .deadline import Deadline
 from .discovery import Absent, Live, look
-from .version import VERSION
 
 
 def connect(

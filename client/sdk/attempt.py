@@ -9,7 +9,7 @@ from typing import Generic, TypedDict, TypeVar
 
 import httpx
 
-from ..auth.errors import (
+from ...auth.errors import (
     DaemonSilent,
     DaemonUnreachable,
     GrantElsewhere,
@@ -17,15 +17,15 @@ from ..auth.errors import (
     Unauthenticated,
     from_wire,
 )
-from ..auth.record import Record
-from . import access
-from .access import Credentials
+from ...auth.record import Record
+from ..connection import access
+from ..connection.access import Credentials
+from ..connection.deadline import Deadline
+from ..connection.documents import document, parse
+from ..connection.http1 import quote
+from ..connection.retry import Retries
 from .anchor import Anchor
-from .deadline import Deadline
-from .documents import document, parse
-from .http1 import quote
 from .operations import Operation
-from .retry import Retries
 
 T = TypeVar("T")
 

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
-from ..auth.errors import InvalidRequest, StorageTrouble
-from ..auth.paths import Layout
-from . import service
-from .deadline import Deadline
-from .service import escape_unit, escape_xml, launchctl, systemctl
+from ...auth.errors import InvalidRequest, StorageTrouble
+from ...auth.paths import Layout
+from ..connection.deadline import Deadline
+from . import unit as service
+from .unit import escape_unit, escape_xml, launchctl, systemctl
 
 _SECONDS = 10.0
 _CACHES = ("/.cache/", "/uv/archive-v", "/uv/environments-v", "/uv/builds-v", "/Library/Caches/")
@@ -29,6 +29,9 @@ class Installed(NamedTuple):
     note: str
 
 
+_FOR_GOOD = "Install it for good, from its clone: uv tool install PATH, or pipx install PATH."
+
+
 def launcher(argv0: str, environ: Mapping[str, str], *, temporary: bool = False) -> str:
     """The absolute path of the `recalld` command that a unit can rely on; raises InvalidRequest.
 
@@ -39,13 +42,13 @@ def launcher(argv0: str, environ: Mapping[str, str], *, temporary: bool = False)
     if found is None or not os.access(found, os.X_OK):
         raise InvalidRequest(
             "There is no recalld command that a service could start.",
-            hint="Install it for good, from its clone: uv tool install PATH, or pipx install PATH.",
+            hint=_FOR_GOOD,
         )
     for path in () if temporary else (found, os.path.realpath(found), sys.prefix):
         if ephemeral(path, environ):
             raise InvalidRequest(
                 f"{path} is a temporary place; what starts recalld from there would stop working.",
-                hint="Install it for good, from its clone: uv tool install PATH, or pipx install PATH.",
+                hint=_FOR_GOOD,
             )
     return found
 
@@ -77,8 +80,8 @@ def render(layout: Layout, command: str) -> str:
     plist = sys.platform == "darwin"
     name = f"{service.LABEL}.plist" if plist else service.UNIT
     # realpath: in a checkout this file is reached through a link, beside which there is no deploy/.
-    beside = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-    with open(os.path.join(beside, "deploy", name), encoding="utf-8") as file:
+    here = os.path.dirname(os.path.realpath(__file__))
+    with open(os.path.join(here, "..", "..", "deploy", name), encoding="utf-8") as file:
         text = file.read()
     if plist:
         values = {"LAUNCHER": command, "DATA": layout.data, "LOG": layout.log}
@@ -115,7 +118,7 @@ def install(
         note = "The service manager does not answer here; the unit takes effect at the next login."
         return Installed(path, command, changed, False, note)
     # A unit that runs already is restarted by its manager; anything else is asked to leave first.
-    from .stopping import stop
+    from ..connection.stopping import stop
 
     stop(layout, deadline, "the service takes over")
     failure = _activate(environ, path, deadline)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-from ..auth import hello
-from ..auth.errors import Busy, DaemonUnreachable, ImposterDetected
-from ..auth.record import API, Record
+from ...auth import hello
+from ...auth.errors import Busy, DaemonUnreachable, ImposterDetected
+from ...auth.record import API, Record
+from ..version import VERSION
 from .documents import document, flag, items, text
 from .http1 import Answer, encode_request
-from .version import VERSION
 
 TARGET = "/v1/hello"
 _BUSY = (429, 503)

@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from ..auth.errors import DaemonSilent, DaemonUnreachable, Draining, from_wire
-from ..auth.paths import Layout
+from ...auth.errors import DaemonSilent, DaemonUnreachable, Draining, from_wire
+from ...auth.paths import Layout
 from .connect import connect
 from .deadline import Deadline
 from .discovery import Live

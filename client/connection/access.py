@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from ..auth import tokens
-from ..auth.checkout import Checkout, locate, pin
-from ..auth.errors import GrantElsewhere, PinUnconfirmed, Unauthenticated
-from ..auth.namespaces import USER
+from ...auth import tokens
+from ...auth.checkout import Checkout, locate, pin
+from ...auth.errors import GrantElsewhere, PinUnconfirmed, Unauthenticated
+from ...auth.namespaces import USER
 from .channel import Channel, Request, encode
 from .documents import Document, document, text
 
@@ -50,7 +50,7 @@ def credentials(
 
 
 def _first_use(channel: Channel, checkout: Checkout, notice: Notice) -> str:
-    from . import lock  # only where nothing has been minted yet
+    from . import lock
 
     with lock.held(channel.layout.grant_lock, channel.deadline):
         token = tokens.read(checkout.root, channel.layout.data)

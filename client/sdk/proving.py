@@ -12,11 +12,11 @@ from typing import cast
 
 import httpcore
 
-from ..auth import hello
-from ..auth.errors import RecalldError
-from ..auth.record import Record
-from . import greeting
-from .http1 import AnswerReader, BadAnswer
+from ...auth import hello
+from ...auth.errors import RecalldError
+from ...auth.record import Record
+from ..connection import greeting
+from ..connection.http1 import AnswerReader, BadAnswer
 
 Proof = Callable[[int], Record | None]
 """From a port to the record its owner has to match."""

@@ -10,8 +10,8 @@ import fcntl
 import os
 import time
 
-from ..auth.errors import DaemonSilent
-from ..auth.paths import Layout
+from ...auth.errors import DaemonSilent
+from ...auth.paths import Layout
 from .channel import Request, encode
 from .deadline import Deadline
 from .discovery import Absent, Live, look

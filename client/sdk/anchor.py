@@ -11,13 +11,13 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ..auth.paths import Layout, layout
-from ..auth.record import Record
-from . import access
-from .access import Credentials, Notice
-from .channel import Channel
-from .connect import connect
-from .deadline import Deadline
+from ...auth.paths import Layout, layout
+from ...auth.record import Record
+from ..connection import access
+from ..connection.access import Credentials, Notice
+from ..connection.channel import Channel
+from ..connection.connect import connect
+from ..connection.deadline import Deadline
 
 
 def say(line: str) -> None:

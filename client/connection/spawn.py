@@ -13,8 +13,8 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from ..auth.errors import AlreadyRunning, RecalldError, StartFailed, from_wire
-from ..auth.paths import Layout
+from ...auth.errors import AlreadyRunning, RecalldError, StartFailed, from_wire
+from ...auth.paths import Layout
 from .deadline import Deadline
 from .discovery import Live
 from .documents import Document, document, parse, text

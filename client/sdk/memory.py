@@ -9,12 +9,12 @@ from typing import TypeVar, Unpack
 
 import httpx
 
-from ..auth.errors import RecalldError
+from ...auth.errors import RecalldError
+from ..connection.access import Notice
+from ..connection.deadline import Deadline
 from . import anchor, operations
-from .access import Notice
 from .anchor import Anchor, Settings
 from .attempt import Attempt
-from .deadline import Deadline
 from .models import Entry, Found, NamespaceStats, Page, Recalled, Receipt, Status, Version
 from .operations import (
     Draft,

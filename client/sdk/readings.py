@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..auth.errors import RecalldError, from_wire
-from .documents import Document, count, document, items, maybe_text, number, rows, strings, text
+from ...auth.errors import RecalldError, from_wire
+from ..connection.documents import (
+    Document,
+    count,
+    document,
+    items,
+    maybe_text,
+    number,
+    rows,
+    strings,
+    text,
+)
 from .models import (
     Embedding,
     Entry,

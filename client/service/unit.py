@@ -11,8 +11,8 @@ import sys
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ..auth.paths import Layout
-from .deadline import Deadline
+from ...auth.paths import Layout
+from ..connection.deadline import Deadline
 
 UNIT = "recalld.service"
 """The systemd user unit."""

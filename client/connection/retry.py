@@ -8,7 +8,7 @@ the time the daemon asked for. Nothing else, ever, and nothing beyond the call's
 
 from __future__ import annotations
 
-from ..auth.errors import Busy, Draining, RecalldError
+from ...auth.errors import Busy, Draining, RecalldError
 
 _BREAK_PAUSES = (0.0, 0.05, 0.1, 0.2, 0.4)
 """Seconds before each repetition. A request that ends every daemon ends five more, not all."""

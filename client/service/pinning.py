@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ..auth.checkout import Checkout, locate
-from ..auth.errors import RecalldError
-from ..auth.paths import Layout
-from . import access
-from .access import TOKEN_VARIABLE, Credentials
-from .channel import Channel
-from .deadline import Deadline
-from .documents import document, items, text
+from ...auth.checkout import Checkout, locate
+from ...auth.errors import RecalldError
+from ...auth.paths import Layout
+from ..connection import access
+from ..connection.access import TOKEN_VARIABLE, Credentials
+from ..connection.channel import Channel
+from ..connection.deadline import Deadline
+from ..connection.documents import document, items, text
 from .examination import Check
 
 _WRITING = ("editor", "admin")

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Generic, NamedTuple, TypedDict, TypeVar
 
-from ..auth.errors import RecalldError
+from ...auth.errors import RecalldError
+from ..connection.channel import encode, new_key
+from ..connection.documents import Document
+from ..connection.http1 import encode_query, quote
 from . import readings
-from .channel import encode, new_key
-from .documents import Document
-from .http1 import encode_query, quote
 from .models import Entry, Found, NamespaceStats, Page, Recalled, Receipt, Status
 
 T = TypeVar("T")

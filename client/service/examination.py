@@ -11,17 +11,18 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from ..auth import record
-from ..auth.errors import DaemonUnreachable, RecalldError
-from ..auth.paths import Layout, check_private, quote
-from ..auth.record import StaleRecord
-from . import installation, service
-from .channel import Channel, Request
-from .deadline import Deadline
-from .discovery import Absent, Live, look
-from .documents import Document, count, document, flag, maybe_text, text
-from .stopping import owned
-from .version import VERSION
+from ...auth import record
+from ...auth.errors import DaemonUnreachable, RecalldError
+from ...auth.paths import Layout, check_private, quote
+from ...auth.record import StaleRecord
+from ..connection.channel import Channel, Request
+from ..connection.deadline import Deadline
+from ..connection.discovery import Absent, Live, look
+from ..connection.documents import Document, count, document, flag, maybe_text, text
+from ..connection.stopping import owned
+from ..version import VERSION
+from . import installation
+from . import unit as service
 
 _LOW_SPACE = 200 * 1024 * 1024
 """Bytes below which a vacuum, a snapshot or a migration may no longer fit."""

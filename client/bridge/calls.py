@@ -12,7 +12,7 @@ import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 
-from ..auth.errors import (
+from ...auth.errors import (
     Busy,
     ClientTooOld,
     DaemonSilent,
@@ -24,15 +24,16 @@ from ..auth.errors import (
     Unauthenticated,
     from_wire,
 )
-from ..auth.paths import Layout
-from . import access, bridge_messages
-from .access import Credentials, Notice
-from .bridge_messages import Message
-from .channel import Channel, new_key
-from .deadline import Deadline
-from .documents import document, parse, text
-from .http1 import Answer, quote
-from .wire import Broken, Silence
+from ...auth.paths import Layout
+from ..connection import access
+from ..connection.access import Credentials, Notice
+from ..connection.channel import Channel, new_key
+from ..connection.deadline import Deadline
+from ..connection.documents import document, parse, text
+from ..connection.http1 import Answer, quote
+from ..connection.wire import Broken, Silence
+from . import messages as bridge_messages
+from .messages import Message
 
 TARGET = "/mcp"
 

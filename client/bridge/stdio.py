@@ -19,11 +19,11 @@ from concurrent.futures import ThreadPoolExecutor
 from types import FrameType
 from typing import NoReturn
 
-from ..auth.paths import Layout
-from . import bridge_messages
-from .bridge_calls import Courier, Door
-from .bridge_messages import Id, Lines, Message
-from .deadline import Deadline
+from ...auth.paths import Layout
+from ..connection.deadline import Deadline
+from . import messages as bridge_messages
+from .calls import Courier, Door
+from .messages import Id, Lines, Message
 
 THREADS = 16
 """Calls under way at once; more wait, and their time runs."""

@@ -13,8 +13,8 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from ..auth.errors import DeadlineExceeded, StorageTrouble
-from ..auth.paths import ensure_private_dir
+from ...auth.errors import DeadlineExceeded, StorageTrouble
+from ...auth.paths import ensure_private_dir
 from .deadline import Deadline
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ import json
 import re
 from typing import NamedTuple, cast
 
-from .documents import Document, document, items
+from ..connection.documents import Document, document, items
 
 MOST_BYTES = 8 << 20
 """Longest line that is read; the daemon takes less and says so under the request's id."""

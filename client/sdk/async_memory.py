@@ -10,12 +10,12 @@ import anyio
 import httpx
 from anyio.to_thread import run_sync
 
-from ..auth.errors import RecalldError
+from ...auth.errors import RecalldError
+from ..connection.access import Notice
+from ..connection.deadline import Deadline
 from . import anchor, operations
-from .access import Notice
 from .anchor import Anchor, Settings
 from .attempt import Attempt
-from .deadline import Deadline
 from .models import Entry, Found, NamespaceStats, Page, Recalled, Receipt, Status, Version
 from .operations import (
     Draft,

@@ -1,0 +1,1 @@
+"""The daemon as a service, and what can be wrong with an installation."""
