@@ -11,7 +11,7 @@ import contextlib
 import logging
 import mmap
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
 import apsw
@@ -67,7 +67,7 @@ class Kept:
         about = {**self._about(), "entry": moment.entry, "hash": moment.hash.hex()}
         try:
             paths.ensure_private_dir(self._folder)
-            paths.write_private(self._path(ns), shelf_file.pack(shelf, about))
+            _write(self._path(ns), shelf_file.pack(shelf, about))
         except (RecalldError, OSError) as error:
             log.warning("a namespace could not be kept in order: %s", error)
 
@@ -116,6 +116,25 @@ class Kept:
     def _discard(self, ns: int) -> None:
         with contextlib.suppress(OSError):
             os.unlink(self._path(ns))
+
+
+def _write(path: str, parts: Iterable[memoryview]) -> None:
+    """Replace the file, as a whole or not at all. Only one thread at a time does so."""
+    temporary = f"{path}.part"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        with open(os.open(temporary, flags, 0o600), "wb", buffering=0) as file:
+            for part in parts:
+                at = 0
+                while at < len(part):
+                    at += file.write(part[at:]) or 0
+            # A name that outlives a power cut must not name a file that did not.
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
 
 
 def _read(path: str) -> shelf_file.Octets:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -19,6 +19,7 @@ FORMAT: Final = 1
 _MAGIC: Final = f"recalld shelf {FORMAT}".ljust(47).encode() + b"\n"
 _FIXED: Final = len(_MAGIC) + 16
 _ALIGNED: Final = 64
+_SUMS: Final = (1 << 64) - 1
 _Arrays: TypeAlias = dict[str, npt.NDArray[Any]]
 Octets: TypeAlias = npt.NDArray[np.uint8]
 """Bytes that arrays can be laid over."""
@@ -28,8 +29,11 @@ class Unreadable(Exception):
     """These bytes are no shelf, or not all of one."""
 
 
-def pack(shelf: Shelf, about: Mapping[str, object]) -> bytes:
-    """A shelf that was just filled, with a note `about` it that `read_about` gives back."""
+def pack(shelf: Shelf, about: Mapping[str, object]) -> Iterator[memoryview]:
+    """A shelf that was just filled, piece by piece, with a note `about` it; see `unpack`.
+
+    The pieces are views of the shelf's own arrays: a copy of a large shelf would be 50 MB.
+    """
     state, arrays = shelf.state, _arrays(shelf)
     head = json.dumps(
         {
@@ -41,10 +45,12 @@ def pack(shelf: Shelf, about: Mapping[str, object]) -> bytes:
             "arrays": [[name, one.dtype.str, list(one.shape)] for name, one in arrays.items()],
         }
     ).encode()
-    parts = [_padded(head), *(_padded(one.tobytes()) for one in arrays.values())]
-    body = b"".join(parts)
-    total = _checksum(np.frombuffer(body, np.uint8))
-    return b"".join([_MAGIC, len(head).to_bytes(8, "little"), total.to_bytes(8, "little"), body])
+    parts = [_octets(np.frombuffer(head, np.uint8)), *map(_octets, arrays.values())]
+    total = sum(map(_checksum, parts)) & _SUMS
+    yield memoryview(_MAGIC + len(head).to_bytes(8, "little") + total.to_bytes(8, "little"))
+    for part in parts:
+        yield part.data
+        yield memoryview(bytes(-len(part) % _ALIGNED))
 
 
 def unpack(octets: Octets) -> tuple[Shelf, dict[str, Any]]:
@@ -109,10 +115,15 @@ def _index(arrays: _Arrays, name: str) -> Postings:
     return Postings(*(arrays[f"{name}.{field}"] for field in Postings._fields))
 
 
-def _padded(part: bytes) -> bytes:
-    return part + bytes(-len(part) % _ALIGNED)
+def _octets(array: npt.NDArray[Any]) -> Octets:
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
 def _checksum(octets: Octets) -> int:
-    """A sum at the speed of memory: it is about lost pages and broken disks, not about malice."""
-    return int(np.add.reduce(octets.view(np.uint64)))
+    """A sum at the speed of memory: it is about lost pages and broken disks, not about malice.
+
+    A rest of fewer than 8 bytes counts as if zeros followed.
+    """
+    whole = len(octets) // 8 * 8
+    rest = int.from_bytes(octets[whole:].tobytes(), "little")
+    return (int(np.add.reduce(octets[:whole].view(np.uint64))) + rest) & _SUMS

@@ -211,7 +211,11 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0, help="length of each loaded part")
     options = parser.parse_args()
     chosen = [size for size in SIZES if size.rows <= options.max_rows]
-    report({str(size): measure(size, options.seconds) for size in chosen})
+    columns: dict[str, Column] = {}
+    for size in chosen:
+        columns[str(size)] = measure(size, options.seconds)
+        print(f"  measured {size}", flush=True)
+    report(columns)
 
 
 if __name__ == "__main__":

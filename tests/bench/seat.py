@@ -30,7 +30,7 @@ class Seat(NamedTuple):
 @contextmanager
 def seated(data: Path, names: list[str]) -> Generator[Seat]:
     """Start a daemon over the data folder, and end it."""
-    home = Path(tempfile.mkdtemp(prefix="recalld-bench."))
+    home = Path(tempfile.mkdtemp(prefix="recalld-seat."))
     cli = Cli(environment.clean(home, data), home)
     daemon = Daemon(data)
     assert not daemon.published, f"another benchmark is using {data}"
@@ -43,4 +43,4 @@ def seated(data: Path, names: list[str]) -> Generator[Seat]:
         http.close()
     finally:
         daemon.end_all()
-        shutil.rmtree(home)
+        shutil.rmtree(home, ignore_errors=True)
