@@ -152,12 +152,12 @@ def test_the_data_folder_is_named_only_where_the_environment_names_one(
 ) -> None:
     """An agent started from the desktop does not know what a shell exported."""
     command = installed()[0]
-    found = launch(command, clean_env)
+    found = launch(command, clean_env, temporary=True)
     assert found == Launch(command, clean_env["RECALLD_HOME"])
     assert found.server()["env"] == {"RECALLD_HOME": clean_env["RECALLD_HOME"]}
     del clean_env["RECALLD_HOME"]
-    assert launch(command, clean_env).hook("codex") == f"{command} hook codex"
-    assert "env" not in launch(command, clean_env).server()
+    assert launch(command, clean_env, temporary=True).hook("codex") == f"{command} hook codex"
+    assert "env" not in launch(command, clean_env, temporary=True).server()
 
 
 @pytest.mark.parametrize("odd", ["with space", "quo'te", 'dou"ble', "do$llar", "ünï", "back\\s"])

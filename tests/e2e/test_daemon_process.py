@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 
 from tests.harness import processes
@@ -94,7 +95,8 @@ def test_polling_is_not_logged(daemon: Daemon, http: Http) -> None:
     """A thousand health checks and failing requests leave the log small."""
     keep = Http(http.port, token=http.token, keep=True)
     before = len(daemon.log())
-    for _ in range(500):
-        keep.get("/v1/health")
-        keep.post("/v1/recall", {"query": " "})
+    with contextlib.closing(keep):
+        for _ in range(500):
+            keep.get("/v1/health")
+            keep.post("/v1/recall", {"query": " "})
     assert len(daemon.log()) - before < 20_000

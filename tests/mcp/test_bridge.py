@@ -58,7 +58,7 @@ def test_nothing_but_messages_on_stdout(bridge: Starter, recalld: Cli, tmp_path:
         "import sys\n"
         "class Chatty:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name.endswith('bridge_calls'): print('imported', name, flush=True)\n"
+        "        if name.endswith('bridge.calls'): print('imported', name, flush=True)\n"
         "sys.meta_path.insert(0, Chatty())\n"
     )
     one = bridge(PYTHONWARNINGS="always", PYTHONPATH=str(tmp_path), RECALLD_LOG_LEVEL="debug")
