@@ -64,7 +64,7 @@ def measure_store(stage: Stage, seconds: float) -> list[Figure]:
 def measure_recall(stage: Stage, seconds: float) -> list[Figure]:
     """Warm recalls of one client and of eight, with health beside them."""
     asked: Iterator[str] = iter(queries(400, seed=5))
-    for query in queries(20, seed=6):
+    for query in queries(100, seed=6):  # by then the namespace is held in memory
         stage.http.recall(query)
     times = milliseconds(lambda: stage.http.recall(next(asked)), 300)
     size = len(stage.http.post("/v1/recall", {"query": queries(1)[0], "limit": 10}).body)
