@@ -27,10 +27,11 @@ from ...auth.errors import (
 from ...auth.paths import Layout
 from ..connection import access
 from ..connection.access import Credentials, Notice
-from ..connection.channel import Channel, new_key
+from ..connection.channel import Channel
 from ..connection.deadline import Deadline
 from ..connection.documents import document, parse, text
 from ..connection.http1 import Answer, quote
+from ..connection.request import new_key
 from ..connection.wire import Broken, Silence
 from . import messages as bridge_messages
 from .messages import Message

@@ -6,9 +6,9 @@ import argparse
 import sys
 
 from ...auth.errors import InvalidRequest, MalformedBody
-from ..connection.channel import Request, new_key
 from ..connection.documents import parse
 from ..connection.http1 import Answer
+from ..connection.request import Request, new_key
 from . import terminal
 from .verb import Context, Verb
 

@@ -11,10 +11,11 @@ from ...auth.errors import AccessDenied, GrantElsewhere, InvalidRequest, Unauthe
 from ...auth.paths import Layout, layout
 from ..connection import access
 from ..connection.access import Credentials
-from ..connection.channel import Channel, Request, encode, new_key
+from ..connection.channel import Channel
 from ..connection.deadline import VERB_SECONDS, Deadline
 from ..connection.documents import Document, document, parse
 from ..connection.http1 import Answer
+from ..connection.request import Request, encode, new_key
 from . import terminal
 
 T = TypeVar("T")

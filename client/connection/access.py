@@ -15,8 +15,9 @@ from ...auth import tokens
 from ...auth.checkout import Checkout, locate, pin
 from ...auth.errors import GrantElsewhere, PinUnconfirmed, Unauthenticated
 from ...auth.namespaces import USER
-from .channel import Channel, Request, encode
+from .channel import Channel
 from .documents import Document, document, text
+from .request import Request, encode
 
 TOKEN_VARIABLE = "RECALLD_TOKEN"  # noqa: S105 - the variable's name
 """Carries a token by hand, for callers outside any checkout; no checkout is then claimed."""

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...auth.errors import ClientTooOld, DaemonUnreachable
+from ...auth.errors import DaemonUnreachable
 from ...auth.paths import Layout
-from ...auth.record import API
-from ..version import VERSION
 from .deadline import Deadline
 from .discovery import Absent, Live, look
+from .skew import too_old
 
 
 def connect(
@@ -36,23 +35,6 @@ def connect(
     from .starting import Starting  # locks and processes: only a cold start pays for them
 
     return Starting(layout, environ, deadline).run(found)
-
-
-def too_old(live: Live) -> bool:
-    """Whether the daemon must be replaced before we can use it; raises ClientTooOld the other way.
-
-    Only API numbers count, never package versions: an equal API of another build is used as it is,
-    and a newer daemon is never ended by an older client, so two versions cannot fight.
-    """
-    lowest, highest = live.hello.api
-    if lowest > API[1]:
-        live.wire.close()
-        raise ClientTooOld(
-            f"The daemon (recalld {live.hello.version}) speaks API {lowest}-{highest}, this client"
-            f" ({VERSION}) up to {API[1]}.",
-            hint="Upgrade recalld here.",
-        )
-    return highest < API[0]
 
 
 def _refused(found: Live | Absent, layout: Layout) -> DaemonUnreachable:

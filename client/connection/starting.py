@@ -17,9 +17,9 @@ from ...auth.paths import Layout
 from ..service import unit as service
 from ..version import VERSION
 from . import lock
-from .connect import too_old
 from .deadline import Deadline
 from .discovery import Absent, Live, look, signature
+from .skew import too_old
 from .spawn import ENOUGH, Killed, spawn
 from .stopping import ask_to_stop, silent
 

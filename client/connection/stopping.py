@@ -12,9 +12,9 @@ import time
 
 from ...auth.errors import DaemonSilent
 from ...auth.paths import Layout
-from .channel import Request, encode
 from .deadline import Deadline
 from .discovery import Absent, Live, look
+from .request import Request, encode
 from .wire import Broken, Silence
 
 _PAUSE = 0.03

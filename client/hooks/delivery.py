@@ -21,10 +21,11 @@ from ...auth.errors import (
 )
 from ...auth.paths import Layout
 from ..connection import access
-from ..connection.channel import Channel, Request, encode
+from ..connection.channel import Channel
 from ..connection.deadline import Deadline
 from ..connection.discovery import signature
 from ..connection.documents import Document, text
+from ..connection.request import Request, encode
 from . import wedge
 from .event import Answer, answer
 

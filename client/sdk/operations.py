@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Generic, NamedTuple, TypedDict, TypeVar
 
 from ...auth.errors import RecalldError
-from ..connection.channel import encode, new_key
 from ..connection.documents import Document
 from ..connection.http1 import encode_query, quote
+from ..connection.request import encode, new_key
 from . import readings
 from .models import Entry, Found, NamespaceStats, Page, Recalled, Receipt, Status
 

@@ -15,10 +15,11 @@ from ...auth import record
 from ...auth.errors import DaemonUnreachable, RecalldError
 from ...auth.paths import Layout, check_private, quote
 from ...auth.record import StaleRecord
-from ..connection.channel import Channel, Request
+from ..connection.channel import Channel
 from ..connection.deadline import Deadline
 from ..connection.discovery import Absent, Live, look
 from ..connection.documents import Document, count, document, flag, maybe_text, text
+from ..connection.request import Request
 from ..connection.stopping import owned
 from ..version import VERSION
 from . import installation

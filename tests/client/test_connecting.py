@@ -21,10 +21,11 @@ from recalld.auth.errors import (
 )
 from recalld.auth.paths import Layout
 from recalld.client.connection import lock, starting
-from recalld.client.connection.channel import Channel, Request
+from recalld.client.connection.channel import Channel
 from recalld.client.connection.connect import connect
 from recalld.client.connection.deadline import Deadline
 from recalld.client.connection.discovery import Absent, Live, look
+from recalld.client.connection.request import Request
 from recalld.client.connection.spawn import Killed, daemon_environment
 
 from tests.client.fakes import Asked, FakeDaemon, refusal, sequence
