@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pty
@@ -210,8 +211,12 @@ def test_interrupting_is_silent(recalld: Cli, daemon: Daemon) -> None:
     verb = recalld.start("logs", "--follow")
     assert verb.stdout is not None
     assert "ready" in verb.stdout.readline() + daemon.log()
-    verb.send_signal(signal.SIGINT)
-    _, said = verb.communicate(timeout=10)
+    said = "the process went on"
+    for _ in range(3):  # one that falls into a finaliser is lost to Python; a person presses again
+        verb.send_signal(signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            _, said = verb.communicate(timeout=10)
+            break
     assert (verb.returncode, said) == (130, "")
 
 

@@ -88,7 +88,7 @@ def wait_for_everybody(folder: Path) -> None:
         now = progress(folder)
         return all(now[str(n)] >= before[str(n)] + 2 for n in range(WRITERS))
 
-    eventually(moved, within=60)
+    eventually(moved, within=120)
 
 
 def assert_whole(store: Path) -> None:
