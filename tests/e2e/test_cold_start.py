@@ -39,8 +39,8 @@ def test_a_crowd_on_a_cold_machine_starts_one_daemon(recalld: Cli, any_daemon: D
             json.loads(answer.stdout)
             assert "Traceback" not in answer.stderr
         assert any_daemon.pids() == [any_daemon.pid]
-        stored = json.loads(recalld.ok("list", "--limit", "100", "--json"))["items"]
-        assert len(stored) == (turn + 1) * CLIENTS // 2
+        stored = json.loads(recalld.ok("status", "--json"))["memories"]
+        assert stored == (turn + 1) * CLIENTS // 2
         any_daemon.kill()
 
 
