@@ -17,7 +17,6 @@ from uvicorn.server import ServerState
 
 from ..auth.errors import Busy, HeadersTooLarge, MalformedBody, RecalldError, RequestTimeout
 from .connections import PEER, Connections
-from .fair import FairLoop
 from .http.head import MAX_HEAD
 from .transport import Coalescing
 
@@ -46,7 +45,6 @@ class Connection(H11Protocol):
         self._head_timer: asyncio.TimerHandle | None = None
         self._broken = False
         self._evicted = False
-        self._favoured = -1
 
     # Protocol callbacks, in the order in which asyncio makes them.
 
@@ -82,9 +80,6 @@ class Connection(H11Protocol):
         """Become idle, unless the next request is here already."""
         self._begun = self._kept = False
         self._renew()
-        if isinstance(self.loop, FairLoop) and not self.transport.is_closing():
-            self._favoured = self.transport.get_extra_info("socket").fileno()
-            self.loop.favour(self._favoured)
         super().on_response_complete()
 
     def pause_writing(self) -> None:
@@ -102,8 +97,6 @@ class Connection(H11Protocol):
         """Forget the connection."""
         self._stop_head_timer()
         self._book.forget(self)
-        if isinstance(self.loop, FairLoop):
-            self.loop.forget(self._favoured)
         super().connection_lost(exc)
 
     def keep(self) -> None:

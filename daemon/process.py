@@ -15,7 +15,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING
 
 from ..auth import keys, record
@@ -26,7 +26,6 @@ from .buffers import Buffers
 from .connections import Connections
 from .deadline import Deadline
 from .descriptors import connections_within, raise_limit
-from .fair import Crowd, FairLoop
 from .feed import Feed
 from .http.app import Application
 from .identity import Identity
@@ -72,7 +71,6 @@ class Process:
         self._managed_by = managed_by
         self._ready = ready
         self._notifier = notifier
-        self._crowd = Crowd()
         self._hurry = False
         self._way_down: Deadline | None = None
 
@@ -92,7 +90,7 @@ class Process:
             identity = Identity.new(port=listening.getsockname()[1], managed_by=self._managed_by)
             services = self._wire(store, lifecycle, identity)
             try:
-                with asyncio.Runner(loop_factory=partial(FairLoop, self._crowd)) as runner:
+                with asyncio.Runner() as runner:
                     runner.run(self._serve(services, listening))
             finally:
                 record.withdraw(self._layout, identity.instance)
@@ -120,12 +118,7 @@ class Process:
         settings = self._settings
         cap = connections_within(raise_limit(), settings.max_connections)
         feed = Feed(settings.max_streams)
-        workers = Workers(
-            store.reader,
-            count=settings.workers,
-            waiting=settings.waiting,
-            before=self._crowd.let_pass,
-        )
+        workers = Workers(store.reader, count=settings.workers, waiting=settings.waiting)
         store.writer.subscribe(feed.publish)
         return Services(
             settings=settings,
