@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from ...auth.errors import Busy, Draining, RecalldError
 
-_BREAK_PAUSES = (0.0, 0.05, 0.1, 0.2, *[0.4] * 6)
-"""Seconds before each repetition. A request that ends every daemon ends ten more, not all."""
+_BREAK_PAUSES = (0.0, 0.05, 0.1, 0.2, *[0.4] * 4)
+"""Seconds before each repetition. A request that ends every daemon ends eight more, not all."""
 _BUSY_ROUNDS = 5
 _DRAINING_ROUNDS = 20
 _LONGEST_PAUSE = 2.0
