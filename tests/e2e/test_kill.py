@@ -33,7 +33,7 @@ with Memory(timeout=60) as memory:
         if n % 5 == 0:
             hits = memory.recall(text, limit=5).hits
             wrong = [hit.content for hit in hits if "of the ledger" not in hit.content]
-            found = any(hit.content == text for hit in hits)
+            found = memory.get(stored.id).content == text
             print("recalled", found, wrong, sep="\\t", flush=True)
         n += 1
 """
