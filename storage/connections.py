@@ -15,6 +15,7 @@ from .faults import StorageFault
 LOWEST_SQLITE: Final = (3, 51, 3)
 READER_CACHE_KB: Final = 2000
 WRITER_CACHE_KB: Final = 8000
+HEADER_BYTES: Final = 100
 
 
 def require_sqlite(version: str) -> None:
@@ -76,6 +77,21 @@ def open_frozen(path: str) -> apsw.Connection:
     """A look at the file that changes nothing: no locks, no WAL, no recovery, no checkpoint."""
     uri = f"file:{quote(path)}?immutable=1"
     return _settle(apsw.Connection(uri, apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI))
+
+
+def header(path: str) -> bytes:
+    """The first 100 bytes of the file as they are now, read without locks and without judging them.
+
+    SQLite's own look (`immutable`) calls a file damaged that is shorter than its header says; a
+    process killed in the middle of a checkpoint leaves just that, and the WAL beside it is whole.
+    It is read through SQLite's file layer: closing a descriptor of our own would drop the locks of
+    every connection this process has to the file. Raises apsw.Error if it cannot be read.
+    """
+    file = apsw.VFSFile("", path, [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0])
+    try:
+        return file.xRead(HEADER_BYTES, 0)
+    finally:
+        file.xClose()
 
 
 def open_careful(path: str) -> apsw.Connection:

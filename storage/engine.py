@@ -89,25 +89,13 @@ class Store:
 
         SQLite itself would not notice for as long as it has the pages it needs in memory. From
         then on the writer refuses everything: nothing is acknowledged that nobody will find again.
-        Waits for the writer when the file looks odd.
         """
         try:
             self._original.check()
-            self._look()
+            integrity.header(self.path)
         except Damaged as damage:
             self.writer.condemn(damage)
             raise
-
-    def _look(self) -> None:
-        """Read the header; one that looks damaged is read again while no checkpoint can run.
-
-        A checkpoint writes the first page before the last: a glance in between sees a file that is
-        shorter than its header says. Only the writer checkpoints, so its thread sees no such thing.
-        """
-        try:
-            integrity.header(self.path)
-        except Damaged:
-            self.writer.submit(lambda _: integrity.header(self.path)).result()
 
     def wal_bytes(self) -> int:
         """Size of the WAL file in bytes."""

@@ -14,6 +14,11 @@ _TABLES: Final = (
 )  # fmt: skip
 
 
+# The database header, https://www.sqlite.org/fileformat2.html section 1.3.
+_MAGIC: Final = b"SQLite format 3\x00"
+_APPLICATION: Final = slice(68, 72)
+
+
 class Report(NamedTuple):
     """What the full check found; all of it is fine when `problems` is empty.
 
@@ -43,14 +48,12 @@ def probe(path: str) -> None:
 def header(path: str) -> None:
     """Raise Damaged unless the file on disk begins like a store of ours."""
     try:
-        frozen = connections.open_frozen(path)
-        try:
-            application = int(frozen.pragma("application_id"))
-        finally:
-            frozen.close()
+        first = connections.header(path)
     except apsw.Error as error:
         raise Damaged(f"memory.db cannot be read: {error}.") from error
-    if application != migrations.APPLICATION_ID:
+    if not first.startswith(_MAGIC):
+        raise Damaged("memory.db cannot be read: file is not a database.")
+    if first[_APPLICATION] != migrations.APPLICATION_ID.to_bytes(4, "big"):
         raise Damaged("memory.db is an SQLite file, but not one of recalld's.")
 
 

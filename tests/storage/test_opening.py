@@ -150,6 +150,30 @@ def test_rows_survive_closing_and_crashing(place: Path, reopen: Callable[[], Ope
     assert opened.read(lambda c: c.execute("SELECT content FROM memories").get) == "in the WAL only"
 
 
+def test_a_crash_in_the_middle_of_a_checkpoint_is_overcome(
+    place: Path, reopen: Callable[[], Opened]
+) -> None:
+    """A first page that is ahead of the file's end is no damage while the WAL has the rest.
+
+    A checkpoint writes page after page: killed after the first, it leaves a file that is shorter
+    than its header says. That was taken for damage once, and no daemon started any more.
+    """
+    opened = Opened(place)
+    for number in range(200):
+        opened.note(f"row {number} " + "word " * 100)
+    kept = {file: file.read_bytes() for file in _companions(place)[:2]}
+    opened.close()
+    whole = place.read_bytes()
+    assert len(whole) > len(kept[place])
+    kept[place] = whole[:4096] + kept[place][4096:]
+    for file, content in kept.items():
+        file.write_bytes(content)
+        file.chmod(0o600)
+    again = reopen()
+    again.store.check()
+    assert again.read(lambda c: c.execute("SELECT count(*) FROM memories").get) == 200
+
+
 def test_an_emptied_file_is_refused(place: Path) -> None:
     """A memory.db of no bytes is a loss, not a new store; its WAL is left alone."""
     _crashed(place)
