@@ -1,7 +1,8 @@
 """Which memories a session has seen, and what became of it: loaded, injected, relevant, cited.
 
 `loaded` is a rule put into every session; `injected` one shown because it fitted the moment;
-`relevant` one that fitted while the session had it already; `cited` one the agent said it used.
+`relevant` one that fitted while the session had it already; `cited` one the agent said it used;
+`started` stands for what the session was given at its start, whatever that was.
 Each is kept once per session, so that no counter grows with the number of tool calls.
 """
 

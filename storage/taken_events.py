@@ -1,19 +1,18 @@
 """Which events of agents were taken in already: each has its effects once, however often it comes.
 
 The id is claimed in the transaction of the event's effects, so neither exists without the other.
+It counts in the whole store: between two deliveries a checkout may have moved to another namespace.
 """
 
 from __future__ import annotations
 
-from . import namespaces
 from .transaction import Transaction
 
 
-def claim(tx: Transaction, namespace: str, event: str) -> bool:
-    """Whether the event is new in the namespace; from now on it is not."""
-    ns = namespaces.obtain(tx, namespace)
+def claim(tx: Transaction, event: str) -> bool:
+    """Whether the event is new; from now on it is not."""
     tx.connection.execute(
-        "INSERT OR IGNORE INTO taken_events(ns, id, at) VALUES (?, ?, ?)", (ns, event, tx.now)
+        "INSERT OR IGNORE INTO taken_events(id, at) VALUES (?, ?)", (event, tx.now)
     )
     return tx.connection.changes() > 0
 

@@ -29,7 +29,8 @@ class Seen(NamedTuple):
 
     `how` is what being shown counts as, but for the ids in `loaded`; `relevant` are memories that
     fit but are in the session's context already; `unshown` were left out for want of room; `marks`
-    forbid the tool call.
+    forbid the tool call. `begun` says that all a session is given at its start is among them, also
+    where that is nothing.
     """
 
     items: tuple[Item, ...] = ()
@@ -39,6 +40,7 @@ class Seen(NamedTuple):
     loaded: frozenset[str] = frozenset()
     unshown: int = 0
     marks: tuple[HardRule, ...] = ()
+    begun: bool = False
 
 
 NOTHING = Seen()

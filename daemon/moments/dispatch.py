@@ -57,7 +57,7 @@ MOMENTS: Final[dict[str, Moment]] = {
     "stop": Moment(record=stop.record),
     "subagent_stop": Moment(record=stop.record),
     "session_end": Moment(record=session_end.record),
-    "pre_compact": Moment(),
+    "pre_compact": Moment(record=compaction.record),
     "post_compact": Moment(record=compaction.record),
 }
 
@@ -107,7 +107,7 @@ def take(
     fresh: list[Event] = []
     for event in events:
         noted = UNSAID
-        if taken_events.claim(tx, caller.namespace, event.id):
+        if taken_events.claim(tx, event.id):
             fresh.append(event)
             noted = _record(tx, caller, event)
     told = SILENCE if seen is None else _told(tx, caller, events[-1], seen, noted)
@@ -148,6 +148,8 @@ def _account(tx: Transaction, caller: Caller, event: Event, seen: Seen, shown: B
     fresh = exposures.note(tx, caller.namespace, event.session, injected, "injected")
     counters.add(tx, caller.scope, fresh, "injected")
     exposures.note(tx, caller.namespace, event.session, seen.relevant, "relevant")
+    if seen.begun:
+        session_start.note_given(tx, caller, event)
 
 
 def _refusal(tx: Transaction, caller: Caller, event: Event, seen: Seen) -> tuple[str, str] | None:

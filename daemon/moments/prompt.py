@@ -67,13 +67,7 @@ def _caught_up(connection: apsw.Connection, caller: Caller, event: Event, found:
     start = session_start.missed(connection, caller, event)
     waiting = outcomes.pending(connection, caller.home, event.session)
     fixes = tool_failure.owed(connection, caller, event, waiting)
-    items = {item.id: item for item in (*start.items, *fixes, *found.items)}
-    return found._replace(
-        items=tuple(items.values()),
-        heading=start.heading if start.items else found.heading,
-        loaded=frozenset(item.id for item in start.items),
-        unshown=start.unshown,
-    )
+    return session_start.after(start, found._replace(items=(*fixes, *found.items)))
 
 
 def record(tx: Transaction, caller: Caller, event: Event) -> Noted:

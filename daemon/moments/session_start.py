@@ -12,12 +12,15 @@ from ..injection.block import Item
 from ..intake.event import Event
 from ..rules import selection
 from .desk import NOTHING, Desk, Seen
+from .limits import ENDLESS
 from .noted import UNSAID, Noted
 
 EMPTIED = frozenset({"compact", "clear"})
 """Sources of a start before which the context was emptied."""
 CHECKPOINT = "checkpoint"
 """The id a checkpoint has in a block, and among what a session was shown."""
+STARTED = "started"
+"""How a session has to do with its own start: it was given what there was to give."""
 LONGEST_HINT = 700
 """Characters of a checkpoint shown; the whole of it is a command away."""
 
@@ -29,21 +32,34 @@ async def answer(desk: Desk, event: Event) -> Seen:
 
 def record(tx: Transaction, caller: Caller, event: Event) -> Noted:
     """After the context was emptied, everything may be shown again."""
-    if event.source in EMPTIED:
+    if event.source in EMPTIED or event.host in ENDLESS:
         agent_sessions.refresh(tx, caller.namespace, event.session)
     return UNSAID
 
 
 def missed(connection: apsw.Connection, caller: Caller, event: Event) -> Seen:
-    """What the session was not given at its start, for its first prompt: the daemon was starting
-    itself, or the host has no such event.
+    """What the session was not given at its start or after a compaction, if that is so: the daemon
+    was starting itself, or the host has no such event.
     """
-    known = agent_sessions.find(connection, caller.home, event.session)
-    if known is not None and known.prompts:
-        return NOTHING
-    if exposures.present(connection, caller.home, event.session, ("loaded",)):
-        return NOTHING
-    return _look(connection, caller)
+    given = exposures.present(connection, caller.home, event.session, (STARTED,))
+    return NOTHING if given else _look(connection, caller)
+
+
+def note_given(tx: Transaction, caller: Caller, event: Event) -> None:
+    """Note that the session has what a start gives."""
+    exposures.note(tx, caller.namespace, event.session, [STARTED], STARTED)
+
+
+def after(start: Seen, seen: Seen) -> Seen:
+    """What was seen, behind what the session missed at its start."""
+    items = {item.id: item for item in (*start.items, *seen.items)}
+    return seen._replace(
+        items=tuple(items.values()),
+        heading=start.heading if start.items else seen.heading,
+        loaded=frozenset(item.id for item in start.items),
+        unshown=start.unshown,
+        begun=start.begun,
+    )
 
 
 def _look(connection: apsw.Connection, caller: Caller) -> Seen:
@@ -55,6 +71,7 @@ def _look(connection: apsw.Connection, caller: Caller) -> Seen:
         heading=selection.HEADING,
         how="loaded",
         unshown=chosen.counts["dropped"],
+        begun=True,
     )
 
 

@@ -9,15 +9,21 @@ from ..caller import Caller
 from ..intake.event import Event
 from ..lessons import episodes
 from ..lessons.citations import cited
+from . import open_ends
+from .limits import ENDLESS
 from .noted import UNSAID, Noted
 
 
 def record(tx: Transaction, caller: Caller, event: Event) -> Noted:
-    """Count what was cited; the main agent's stop also closes the episode."""
+    """Count what was cited; the main agent's stop also closes the episode, and where the host tells
+    no end of the session it counts as one.
+    """
     if event.text:
         _count_citations(tx, caller, event)
     if event.kind == "stop":
         close_episode(tx, caller, event)
+        if event.host in ENDLESS:
+            open_ends.leave(tx, caller, event)
     return UNSAID
 
 

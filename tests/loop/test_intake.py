@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from recalld.auth.checkout import locate
@@ -187,3 +188,17 @@ def test_the_spool_is_taken_in_while_running(
     assert sorted(path.name for path in (data / "spool").glob("*.refused")) == [
         "00.refused", "03.refused", "04.refused",
     ]  # fmt: skip
+
+
+def test_an_event_counts_in_every_namespace(
+    served: Started, agent: Agent, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Delivered again after its checkout moved to another namespace, it is not taken in twice."""
+    event = agent.event("prompt", text="Always use spaces.")
+    other = Agent(served.client(tmp_path_factory.mktemp("moved")))
+    assert agent.send(event).json["taken"] == 1
+    assert other.send(event).json["taken"] == 1
+    assert (agent.contents("preference"), other.contents("preference")) == (
+        ["Always use spaces."],
+        [],
+    )

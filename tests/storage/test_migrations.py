@@ -67,6 +67,16 @@ def test_an_old_store_is_copied_then_migrated(old: apsw.Connection, place: Path)
     before.close()
 
 
+def test_events_taken_in_twice_are_one_from_now_on(place: Path) -> None:
+    """Step 3: an id claimed in two namespaces stays claimed, once, with its later time."""
+    store = apsw.Connection(str(place))
+    migrations.apply_all(store, STEPS[:2])
+    store.execute("INSERT INTO taken_events VALUES (1, 'e', '2026-01-01'), (2, 'e', '2026-02-01')")
+    migrations.apply_all(store)
+    assert store.execute("SELECT id, at FROM taken_events").fetchall() == [("e", "2026-02-01")]
+    store.close()
+
+
 def test_a_current_store_is_left_alone(old: apsw.Connection, place: Path) -> None:
     """Without anything to do there is no copy and no write."""
     assert migrations.bring_up_to_date(old, str(place)) is None
