@@ -10,7 +10,7 @@ from ...auth.errors import InvalidRequest, UnsafePermissions
 from ..connectors import health
 from ..service import pinning
 from ..service.examination import Check, examine
-from . import terminal
+from . import tables, terminal
 from .verb import Context, Verb, working_folder
 
 
@@ -27,7 +27,7 @@ def _doctor(context: Context, _args: argparse.Namespace) -> int:
         told = {"ok": not failed, "checks": [check._asdict() for check in found]}
         terminal.say(terminal.as_json(told))
     else:
-        terminal.table(("check", "state", "seen and remedy"), [_row(check) for check in found])
+        tables.table(("check", "state", "seen and remedy"), [_row(check) for check in found])
     return UnsafePermissions.exit_code if failed else 0
 
 

@@ -13,7 +13,7 @@ from ..connection import access
 from ..connection.channel import Channel
 from ..connection.documents import Document, document, maybe_text, rows, text
 from ..connection.http1 import quote
-from . import options, terminal
+from . import options, tables, terminal
 from .verb import Context, Verb, common, working_folder
 
 _ROLES = ("viewer", "editor", "admin")
@@ -126,13 +126,16 @@ def _list(context: Context) -> int:
         terminal.say(terminal.as_json({"grants": found}))
         return 0
     columns = ("id", "token", "created", "expires", "label", "checkout", "namespaces")
-    terminal.table(columns, [_row(grant) for grant in found])
+    tables.table(columns, [_row(grant) for grant in found])
     return 0
 
 
 def _row(grant: Document) -> tuple[str, ...]:
     names = ", ".join(f"{name}={role}" for name, role in document(grant.get("namespaces")).items())
-    times = text(grant, "created_at")[:10], (maybe_text(grant, "expires_at") or "never")[:10]
+    times = (
+        tables.when(text(grant, "created_at")),
+        tables.when(maybe_text(grant, "expires_at") or "") or "never",
+    )
     place = maybe_text(grant, "checkout") or "anywhere"
     return text(grant, "id"), text(grant, "fingerprint"), *times, text(grant, "label"), place, names
 

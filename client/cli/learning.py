@@ -7,7 +7,7 @@ from typing import cast
 
 from ..connection.documents import Document, count, document, maybe_text, number, rows, text
 from ..connection.http1 import encode_query
-from . import options, terminal
+from . import options, tables, terminal
 from .verb import Context, Verb
 
 _STATUSES = ("candidate", "promoted", "rejected", "archived")
@@ -37,7 +37,7 @@ def _lessons(context: Context, args: argparse.Namespace) -> int:
         terminal.notice("nothing was learned here yet")
         return 0
     columns = ("id", "status", "evidence", "sure", "what fails", "what worked")
-    terminal.table(columns, [_lesson(one) for one in found])
+    tables.table(columns, [_lesson(one) for one in found])
     return 0
 
 
@@ -47,7 +47,7 @@ def _outcomes(context: Context, args: argparse.Namespace) -> int:
         terminal.say(terminal.as_json(answer))
         return 0
     found = rows(answer.get("outcomes"))
-    terminal.table(("at", "kind", "attempt", "what came of it"), [_outcome(one) for one in found])
+    tables.table(("at", "kind", "attempt", "what came of it"), [_outcome(one) for one in found])
     totals = document(answer.get("totals"))
     told = ", ".join(f"{count(totals, name)} {name.replace('_', ' ')}" for name in totals)
     terminal.notice(told)
@@ -79,7 +79,12 @@ def _outcome(outcome: Document) -> tuple[str, ...]:
         came = f"{came}; fixed by {fix}"
     elif outcome.get("pending") is True:
         came = f"{came}; still open"
-    return text(outcome, "at")[:19], kind, text(outcome, "attempt"), came or text(outcome, "test")
+    return (
+        tables.when(text(outcome, "at")),
+        kind,
+        text(outcome, "attempt"),
+        came or text(outcome, "test"),
+    )
 
 
 VERBS = {

@@ -7,7 +7,7 @@ from typing import cast
 
 from ..connection.documents import Document, document, text
 from ..connection.http1 import encode_query
-from . import options, terminal
+from . import options, tables, terminal
 from .verb import Context, Verb, common
 
 _PARTS = ("completed", "remaining", "blockers", "notes")
@@ -57,7 +57,12 @@ def _load(context: Context, answer: Document) -> int:
     if not found:
         terminal.notice("there is no checkpoint here")
         return 0
-    terminal.fields([("saved", text(found, "updated_at")), ("in", text(found, "namespace"))])
+    terminal.fields(
+        [
+            ("saved", tables.when(text(found, "updated_at"))),
+            ("in", text(found, "namespace")),
+        ]
+    )
     for name in _PARTS:
         if text(found, name):
             terminal.say(f"{name}:")

@@ -16,7 +16,7 @@ from ..connection.documents import (
     text,
 )
 from ..connection.http1 import encode_query, quote
-from . import options, terminal
+from . import options, tables, terminal
 from .verb import Context, Verb
 
 _SHOWN = (
@@ -64,7 +64,7 @@ def _list(context: Context, args: argparse.Namespace) -> int:
         terminal.notice("there are no memories here yet")
         return 0
     columns = ("id", "created", "namespace", "kind", "content")
-    terminal.table(columns, [_row(memory) for memory in found])
+    tables.table(columns, [_row(memory) for memory in found], once="namespace")
     cursor = maybe_text(answer, "next_cursor")
     if cursor:
         terminal.notice(f"there are more: add --cursor {cursor}")
@@ -72,7 +72,7 @@ def _list(context: Context, args: argparse.Namespace) -> int:
 
 
 def _row(memory: Document) -> tuple[str, ...]:
-    created = text(memory, "created_at")[:19].replace("T", " ")
+    created = tables.when(text(memory, "created_at"))
     names = text(memory, "namespace"), text(memory, "kind")
     return text(memory, "id"), created, *names, text(memory, "content")
 
@@ -114,7 +114,7 @@ def _history(context: Context, args: argparse.Namespace) -> int:
         terminal.say(terminal.as_json({"versions": versions}))
         return 0
     columns = ("version", "at", "op", "by", "content")
-    terminal.table(columns, [_version(version) for version in versions])
+    tables.table(columns, [_version(version) for version in versions])
     return 0
 
 
@@ -129,7 +129,7 @@ def _versions(context: Context, target: str) -> list[Document]:
 
 
 def _version(version: Document) -> tuple[str, ...]:
-    at = text(version, "at")[:19].replace("T", " ")
+    at = tables.when(text(version, "at"))
     named = str(count(version, "version")), at, text(version, "op"), text(version, "by")
     return *named, text(version, "content")
 
@@ -149,15 +149,15 @@ def _stats(context: Context, _args: argparse.Namespace) -> int:
         terminal.say(terminal.as_json(answer))
         return 0
     columns = ("namespace", "memories", "first", "last", "kinds")
-    terminal.table(columns, [_stat(entry) for entry in rows(answer.get("namespaces"))])
+    tables.table(columns, [_stat(entry) for entry in rows(answer.get("namespaces"))])
     return 0
 
 
 def _stat(entry: Document) -> tuple[str, ...]:
     kinds = document(entry.get("kinds"))
-    days = text(entry, "first_at")[:10], text(entry, "last_at")[:10]
+    times = tables.when(text(entry, "first_at")), tables.when(text(entry, "last_at"))
     told = ", ".join(f"{name} {amount}" for name, amount in kinds.items())
-    return text(entry, "namespace"), str(count(entry, "memories")), *days, told
+    return text(entry, "namespace"), str(count(entry, "memories")), *times, told
 
 
 VERBS = {

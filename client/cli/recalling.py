@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ..connection.documents import Document, document, number, rows, strings, text
-from . import options, terminal
+from . import options, tables, terminal
 from .verb import Context, Verb
 
 
@@ -84,10 +84,11 @@ def _print_hits(answer: Document) -> None:
     if not hits:
         terminal.notice("nothing found")
         return
-    terminal.table(("id", "namespace", "kind", "score", "content"), [_cells(hit) for hit in hits])
+    columns = ("id", "namespace", "kind", "score", "content")
+    tables.table(columns, [_cells(hit) for hit in hits], once="namespace")
     explained = [(text(hit, "id"), _why(document(hit["why"]))) for hit in hits if "why" in hit]
     if explained:
-        terminal.table(("id", "why"), explained)
+        tables.table(("id", "why"), explained)
 
 
 def _why(shares: Document) -> str:

@@ -7,7 +7,7 @@ from typing import cast
 
 from ..connection.documents import Document, count, document, rows, text
 from ..connection.http1 import encode_query, quote
-from . import options, terminal
+from . import options, tables, terminal
 from .verb import Context, Verb, common
 
 _ID = "the rule's id; to promote also a lesson's (recalld lessons)"
@@ -70,7 +70,7 @@ def _list(context: Context, args: argparse.Namespace) -> int:
     if not found:
         terminal.notice("there are no rules here yet")
         return 0
-    terminal.table(("id", "kind", "cited", "created", "content"), [_row(rule) for rule in found])
+    tables.table(("id", "kind", "cited", "created", "content"), [_row(rule) for rule in found])
     dropped = count(document(answer.get("counts")), "dropped")
     if dropped:
         terminal.notice(f"{dropped} more did not fit; recalld search finds them")
@@ -82,7 +82,7 @@ def _row(rule: Document) -> tuple[str, ...]:
         text(rule, "id"),
         text(rule, "kind"),
         str(count(rule, "cited")),
-        text(rule, "created_at")[:10],
+        tables.when(text(rule, "created_at")),
         text(rule, "content"),
     )
 

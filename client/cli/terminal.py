@@ -62,30 +62,6 @@ def notice(line: str) -> None:
     sys.stderr.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Rows of cells: a table on a terminal, tab-separated lines without a head when piped.
-
-    The last column is the one that may be long; on a terminal it wraps.
-    """
-    if not on_terminal():
-        for row in rows:
-            say("\t".join(one_line(cell) for cell in row))
-        return
-    from rich import box  # 100 ms that only a terminal pays
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for name in columns[:-1]:
-        drawn.add_column(name, no_wrap=True)
-    drawn.add_column(columns[-1], overflow="fold")
-    for row in rows:
-        # Text, not str: a str would be parsed as markup, and memories contain square brackets.
-        drawn.add_row(*(Text(one_line(cell)) for cell in row))
-    Console(highlight=False).print(drawn)
-
-
 def fields(pairs: Sequence[tuple[str, str]]) -> None:
     """Named values, one a line."""
     width = max((len(name) for name, _ in pairs), default=0) if on_terminal() else 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import signal
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 from recalld.client.cli.catalogue import VERBS
 
+from tests.client.screens import on_terminal
 from tests.harness.cli import Cli, program
 from tests.harness.daemons import Daemon
 from tests.harness.waiting import eventually
@@ -105,32 +105,6 @@ def test_people_get_lines(recalld: Cli) -> None:
     assert recalld("recall", "nothing like that exists", "--kind", "solution").stdout == ""
 
 
-def on_terminal(recalld: Cli, *args: str) -> str:
-    """What a verb writes to a terminal."""
-    control, terminal = pty.openpty()
-    env = recalld.env | {"TERM": "xterm", "COLUMNS": "200"}
-    with subprocess.Popen(
-        [*program(), *args],
-        cwd=recalld.cwd,
-        env=env,
-        stdin=subprocess.DEVNULL,
-        stdout=terminal,
-        stderr=subprocess.DEVNULL,
-    ):
-        os.close(terminal)
-        said = b""
-        while True:
-            try:
-                piece = os.read(control, 65_536)
-            except OSError:  # how Linux reports the end of a terminal
-                break
-            if not piece:
-                break
-            said += piece
-    os.close(control)
-    return said.decode()
-
-
 @pytest.mark.parametrize("how", ["--json", "show", "recall", "list", "history"])
 def test_control_characters_never_reach_a_terminal(recalld: Cli, how: str) -> None:
     """Escape sequences, C1 controls and bidi overrides in stored text are shown, not obeyed."""
@@ -147,14 +121,6 @@ def test_json_round_trips_what_terminals_must_not_see(recalld: Cli) -> None:
     """Escaping for terminals changes nothing for machines."""
     ident = stored(recalld, NASTY)
     assert recalld.json("show", ident)["content"] == NASTY
-
-
-def test_a_terminal_gets_a_table(recalld: Cli) -> None:
-    """On a terminal there is a header, and square brackets are text, not markup."""
-    stored(recalld, "[bold]not markup[/bold]")
-    said = on_terminal(recalld, "list")
-    assert "namespace" in said
-    assert "[bold]not markup[/bold]" in said
 
 
 def test_text_comes_from_stdin_too(recalld: Cli) -> None:
