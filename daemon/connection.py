@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
-import sys
-from http import HTTPStatus
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-import h11
-import orjson
 from uvicorn.config import Config
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from ..auth.errors import Busy, HeadersTooLarge, MalformedBody, RecalldError, RequestTimeout
 from .connections import PEER, Connections
 from .http.head import MAX_HEAD
 from .transport import Coalescing
+from .unparsed import is_whole, refusal, without_upgrade
+
+if TYPE_CHECKING:
+    from httptools import HttpRequestParser
 
 RETRY_MS = 250
-_LENGTH = re.compile(rb"\r\ncontent-length: *([0-9]{1,9})", re.IGNORECASE)
+VERSIONS = ("1.1", "1.0")
 
 log = logging.getLogger("recalld.connection")
 
 
-class Connection(H11Protocol):
+class Connection(HttpToolsProtocol):
     """A connection that is counted, may have to make room, and has to send its head in time."""
 
     def __init__(
@@ -43,6 +42,7 @@ class Connection(H11Protocol):
         self._begun = False  # a request is under way
         self._kept = False  # and has proven its rights
         self._head_timer: asyncio.TimerHandle | None = None
+        self._head_bytes: int | None = None  # of a head that is arriving
         self._broken = False
         self._evicted = False
 
@@ -62,25 +62,44 @@ class Connection(H11Protocol):
         """Parse what arrived; the time limit for a head runs until the head is complete."""
         if self._is_lingering():
             return
-        if self._book.sheds(data) and self._is_between_requests():
+        fresh = self._is_between_requests()
+        if fresh and self._book.sheds(data):
             self._shed(data)
-        else:
-            super().data_received(data)
+            return
+        counted = fresh or self._head_bytes is not None
+        super().data_received(without_upgrade(data) if fresh else data)
+        if self._head_bytes is not None and counted:
+            self._head_bytes += len(data)
+        self._watch_head()
 
-    def handle_events(self) -> None:
-        """Start a request when its head is complete."""
-        super().handle_events()
-        if self._is_answering():
-            self._begin()
-            self._stop_head_timer()
-        elif self._head_timer is None and not self.transport.is_closing():
-            self._expect_head()
+    def on_message_begin(self) -> None:
+        """A head begins to arrive."""
+        super().on_message_begin()
+        self._head_bytes = 0
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header; those after a body are refused: they would be without any limit."""
+        if self._head_bytes is None:
+            raise ValueError("a trailer")
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """Start a request, or queue it behind the one that is being answered."""
+        self._head_bytes = None
+        parser: HttpRequestParser = self.parser  # pyright: ignore[reportAssignmentType]  # it calls
+        if parser.should_upgrade() or not self.url.startswith(b"/"):
+            raise ValueError("a request to a proxy, or to change the protocol")
+        if parser.get_http_version() not in VERSIONS:
+            raise ValueError("another version of HTTP")
+        super().on_headers_complete()
 
     def on_response_complete(self) -> None:
         """Become idle, unless the next request is here already."""
         self._begun = self._kept = False
         self._renew()
         super().on_response_complete()
+        if not self.transport.is_closing():
+            self._watch_head()
 
     def pause_writing(self) -> None:
         """Its client does not read: the first to go when there are too many connections."""
@@ -117,11 +136,10 @@ class Connection(H11Protocol):
             self.transport.close()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is not HTTP, with the reason the parser gave."""
-        cause = sys.exception()
-        hint = cause.error_status_hint if isinstance(cause, h11.RemoteProtocolError) else 400
-        if hint == 431:
-            self._refuse(HeadersTooLarge(f"The request head is larger than {MAX_HEAD} bytes."))
+        """Refuse what is not HTTP, unless it follows a request that is still being answered."""
+        if self._is_answering() and not self.cycle.more_body:
+            self.flow.pause_reading()
+            self.cycle.keep_alive = False
         else:
             self._refuse(MalformedBody("This is not a well-formed HTTP/1.1 request."))
 
@@ -150,6 +168,17 @@ class Connection(H11Protocol):
         else:
             self._book.spare(self, self.loop.time())
 
+    def _watch_head(self) -> None:
+        """See to the limits of the head that is arriving, if one is."""
+        if self._is_answering():
+            self._begin()
+            self._stop_head_timer()
+        elif self._head_bytes is not None and not self.transport.is_closing():
+            if self._head_bytes > MAX_HEAD:
+                self._refuse(HeadersTooLarge(f"The request head is larger than {MAX_HEAD} bytes."))
+            elif self._head_timer is None:
+                self._expect_head()
+
     def _expect_head(self) -> None:
         self._head_timer = self.loop.call_later(self._book.head_timeout, self._head_is_late)
 
@@ -162,7 +191,7 @@ class Connection(H11Protocol):
         self._head_timer = None
         if self.transport.is_closing() or self._is_answering():
             return
-        if self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]:
+        if self._head_bytes is not None:
             self._refuse(RequestTimeout("The request head did not arrive in time."))
         else:
             self.transport.close()
@@ -174,12 +203,12 @@ class Connection(H11Protocol):
         constant gives nothing away, whoever asks.
         """
         self._stop_head_timer()
-        self._broken = not _is_whole(data)
+        self._broken = not is_whole(data)
         self._answer_unparsed(Busy("All workers are taken.", retry_after_ms=RETRY_MS))
 
     def _is_between_requests(self) -> bool:
-        idle = self.conn.their_state is h11.IDLE and not self.conn.trailing_data[0]
-        return idle and not self._is_answering() and not self.transport.is_closing()
+        quiet = self._head_bytes is None and not self._is_answering()
+        return quiet and not self.transport.is_closing()
 
     def _is_answering(self) -> bool:
         cycle = cast(
@@ -205,27 +234,5 @@ class Connection(H11Protocol):
         self._answer_unparsed(error)
 
     def _answer_unparsed(self, error: RecalldError) -> None:
-        self.transport.write(_spelled_out(error))
+        self.transport.write(refusal(error))
         self.transport.close()
-
-
-def _spelled_out(error: RecalldError) -> bytes:
-    """A whole response that ends the connection, written without a parser's help."""
-    body = orjson.dumps(error.to_wire())
-    lines = [
-        f"HTTP/1.1 {error.status} {HTTPStatus(error.status).phrase}",
-        "content-type: application/json",
-        f"content-length: {len(body)}",
-        "x-request-id: unparsed",
-        "connection: close",
-    ]
-    if error.retry_after_ms is not None:
-        lines.append(f"retry-after: {-(-error.retry_after_ms // 1000)}")
-    return "\r\n".join([*lines, "", ""]).encode("ascii") + body
-
-
-def _is_whole(data: bytes) -> bool:
-    """Whether a request that begins here also ends here: nothing of it is left to arrive."""
-    head, end, body = data.partition(b"\r\n\r\n")
-    length = _LENGTH.search(head)
-    return bool(end) and length is not None and len(body) >= int(length[1])

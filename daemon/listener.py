@@ -15,7 +15,6 @@ from uvicorn._types import ASGI3Application
 
 from .connection import Connection
 from .connections import Connections
-from .http.head import MAX_HEAD
 from .settings import Settings
 
 BACKLOG = 2048
@@ -110,7 +109,6 @@ def configure(
         backlog=ACCEPTS,
         timeout_keep_alive=settings.keep_alive_s,
         timeout_graceful_shutdown=GRACE,
-        h11_max_incomplete_event_size=MAX_HEAD,
     )
     config.load()
     # uvicorn calls it like the class it knows; the book of connections rides along.

@@ -74,7 +74,7 @@ def read_head(method: str, path: str, query: bytes, headers: Iterable[tuple[byte
         if name in found and name in SINGLE:
             raise InvalidRequest(f"The header {name.decode('ascii')} occurs twice.")
         found[name] = value
-    if size > MAX_HEAD:  # h11 bounds only a head that comes in pieces
+    if size > MAX_HEAD:
         raise HeadersTooLarge(f"The request head is larger than {MAX_HEAD} bytes.")
     if b"content-length" in found and b"transfer-encoding" in found:
         raise InvalidRequest("Content-Length and Transfer-Encoding exclude each other.")

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import apsw
@@ -75,16 +76,22 @@ def promises(folder: Path) -> dict[str, str]:
     return {line[1]: line[2] for line in said(folder) if line[0] == "stored"}
 
 
+def complaints(folder: Path) -> str:
+    """Whatever the writers wrote to their standard error."""
+    return "".join(path.read_text() for path in sorted(folder.glob("writer*.err")))
+
+
 def progress(folder: Path) -> Counter[str]:
     """How many rows each writer was promised so far."""
     return Counter(text.split()[1] for text in promises(folder).values())
 
 
-def wait_for_everybody(folder: Path) -> None:
-    """Wait until each writer was promised two more rows."""
+def wait_for_everybody(folder: Path, writers: Sequence[subprocess.Popen[str]]) -> None:
+    """Wait until each writer was promised two more rows; none of them may give up."""
     before = progress(folder)
 
     def moved() -> bool:
+        assert all(writer.poll() is None for writer in writers), complaints(folder)[-3000:]
         now = progress(folder)
         return all(now[str(n)] >= before[str(n)] + 2 for n in range(WRITERS))
 
@@ -120,7 +127,7 @@ def test_no_acknowledged_row_is_lost(recalld: Cli, daemon: Daemon, tmp_path: Pat
     chance = random.Random(7)
     killed: set[int] = set()
     try:
-        wait_for_everybody(tmp_path)
+        wait_for_everybody(tmp_path, writers)
         for _ in range(rounds(5)):
             # A random moment is the point here: the same call, and a start, may be hit again.
             time.sleep(chance.uniform(0.0, 2.5))
@@ -129,11 +136,11 @@ def test_no_acknowledged_row_is_lost(recalld: Cli, daemon: Daemon, tmp_path: Pat
                 killed.add(pid)
             # One call is repeated a handful of times; on a loaded machine a start takes longer
             # than the pause between kills, and the same call would be hit beyond that.
-            wait_for_everybody(tmp_path)
+            wait_for_everybody(tmp_path, writers)
     finally:
         for writer in writers:
             writer.communicate(timeout=90)
-    errors = "".join(path.read_text() for path in sorted(tmp_path.glob("writer*.err")))
+    errors = complaints(tmp_path)
     assert [writer.returncode for writer in writers] == [0] * WRITERS, errors[-3000:]
     assert "Traceback" not in errors
     recalled = [line for line in said(tmp_path) if line[0] == "recalled"]
