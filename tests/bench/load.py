@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.bench.corpus import queries, texts
+from tests.bench.wire import Wire
 from tests.harness.http import Http
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,24 +49,24 @@ def start(
 def _client(
     kind: str, port: int, token: str, seconds: float, seed: int, namespaces: Sequence[str]
 ) -> list[float]:
-    http = Http(port, token=token, keep=True)
+    wire = Wire(port, token)
     asked = queries(200, seed)
     told = texts(100_000, seed + 1000)
     turns = itertools.cycle(namespaces)
     times: list[float] = []
-    http.get("/v1/health")
+    wire.get("/v1/health")
     until = time.perf_counter() + seconds
     while (before := time.perf_counter()) < until:
         if kind == "store":
-            reply = http.post("/v1/memories", {"content": f"client {seed}: {next(told)}"})
+            status = wire.post("/v1/memories", {"content": f"client {seed}: {next(told)}"})
         elif kind == "recall":
             within = {"namespaces": [next(turns)]} if namespaces else {}
-            reply = http.post("/v1/recall", {"query": asked[len(times) % len(asked)], **within})
+            status = wire.post("/v1/recall", {"query": asked[len(times) % len(asked)], **within})
         else:
-            reply = http.get("/v1/health")
-        if reply.status in {200, 201}:
+            status = wire.get("/v1/health")
+        if status in {200, 201}:
             times.append((time.perf_counter() - before) * 1000)
-    http.close()
+    wire.close()
     return times
 
 
