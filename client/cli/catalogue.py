@@ -30,7 +30,7 @@ VERBS: dict[str, Entry] = {
     "status": Entry("running", "say how the daemon is doing"),
     "reembed": Entry("reembedding", "make all vectors anew, for example for a better model"),
     "serve": Entry("serving", "run the daemon in the foreground"),
-    "logs": Entry("serving", "print the daemon's log"),
+    "logs": Entry("reporting", "print the daemon's log"),
     "doctor": Entry("diagnosing", "check the installation and say what to run"),
     "service": Entry("supervising", "install the daemon as a service, or remove it"),
     "connect": Entry("connecting", "connect an agent: its hooks and its MCP server"),

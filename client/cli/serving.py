@@ -1,19 +1,14 @@
-"""`recalld serve` and `recalld logs`: the daemon in the foreground, and what it wrote."""
+"""`recalld serve`: the daemon in the foreground."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
-import time
-from collections.abc import Iterator
 
-from ...auth.errors import NotFound
-from . import options, terminal
 from .verb import Context, Verb
 
 _FROM_MANAGER = ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID")
-_POLL = 0.25
 
 
 def _serve_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,57 +36,11 @@ def _serve(context: Context, args: argparse.Namespace) -> int:
     os.execve(command[0], command, environ)  # noqa: S606 - our own interpreter, no shell
 
 
-def _logs_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--lines", type=options.whole(0, 100_000), default=50, metavar="N", help="default: 50"
-    )
-    parser.add_argument("--follow", action="store_true", help="keep printing what is added")
-
-
-def _logs(context: Context, args: argparse.Namespace) -> int:
-    path = context.layout.log
-    try:
-        file = open(path, "rb")  # noqa: SIM115 - closed below; followed over rotations
-    except FileNotFoundError:
-        raise NotFound(f"There is no log at {path} yet.", hint="Run: recalld start") from None
-    with file:
-        lines = file.read().decode("utf-8", "replace").splitlines()
-        for line in lines[len(lines) - min(args.lines, len(lines)) :]:
-            terminal.say(terminal.one_line(line))
-        if args.follow:
-            sys.stdout.flush()
-            for line in _following(path, file.tell()):
-                terminal.say(terminal.one_line(line))
-                sys.stdout.flush()
-    return 0
-
-
-def _following(path: str, position: int) -> Iterator[str]:
-    """Lines as they are added, for ever; a rotated log is read from its start."""
-    rest = b""
-    while True:
-        try:
-            with open(path, "rb") as file:
-                if os.fstat(file.fileno()).st_size < position:
-                    position = 0
-                file.seek(position)
-                rest += file.read()
-                position = file.tell()
-        except FileNotFoundError:
-            position = 0
-        *whole, rest = rest.split(b"\n")
-        yield from (line.decode("utf-8", "replace") for line in whole)
-        time.sleep(_POLL)
-
-
 VERBS = {
     "serve": Verb(
         _serve_arguments,
         _serve,
         "Run the daemon in the foreground, until Ctrl-C or SIGTERM.",
         "recalld serve",
-    ),
-    "logs": Verb(
-        _logs_arguments, _logs, "Print the end of the daemon's log.", "recalld logs --follow"
     ),
 }
