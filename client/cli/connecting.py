@@ -65,15 +65,27 @@ def _disconnect_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _connect(context: Context, args: argparse.Namespace) -> int:
     where = _place(context, args, str(args.scope))
-    started = launch(sys.argv[0], context.environ, temporary=bool(args.force))
+    started, doubts = _launched(context, args)
     rules = _rules(context) if args.rules_file else None
     order = Order(str(args.host), where, started, rules)
     done = connection.connect(context.layout, order, context.deadline, dry=bool(args.dry_run))
-    notes = _notes(where, order, rules)
+    notes = doubts + _notes(where, order, rules)
     told: dict[str, object] = {"scope": where.scope, "launcher": started.launcher}
     only = " --scope project" if where.scope == "project" else ""
     _tell(context, args, done, told, notes, f"recalld disconnect {order.host}{only}")
     return 0
+
+
+def _launched(context: Context, args: argparse.Namespace) -> tuple[Launch, list[str]]:
+    """How the agent is to start recalld, and what a dry run has to say about it."""
+    try:
+        return launch(sys.argv[0], context.environ, temporary=bool(args.force)), []
+    except InvalidRequest as error:
+        started = launch(sys.argv[0], context.environ, temporary=True)  # or there is none at all
+        error.hint = f"{error.hint} To connect all the same, add --force."
+        if not args.dry_run:
+            raise
+        return started, [f"{error.message} {error.hint}"]
 
 
 def _disconnect(context: Context, args: argparse.Namespace) -> int:

@@ -43,10 +43,33 @@ def _recall(context: Context, args: argparse.Namespace) -> int:
     if context.json:
         terminal.say(terminal.as_json(answer))
         return 0
+    if args.budget is not None and not rows(answer.get("hits")):
+        _tell_of_budget(context, body)
+        return 0
     _print_hits(answer)
     for reason in strings(answer.get("degraded")):
         terminal.notice(f"this answer is degraded: {reason}")
     return 0
+
+
+def _tell_of_budget(context: Context, body: Document) -> None:
+    """Say what the best hit would have taken: nothing found is something else."""
+    unbounded = {name: value for name, value in body.items() if name != "budget"}
+    best = rows(context.ask("POST", "/v1/recall", {**unbounded, "limit": 1}).get("hits"))
+    if not best:
+        terminal.notice("nothing found")
+        return
+    needed = _tokens(text(best[0], "content"))
+    terminal.notice(
+        f"a budget of {body['budget']} tokens is too small: the best hit,"
+        f" {text(best[0], 'id')}, takes {needed}; add --budget {needed}"
+    )
+
+
+def _tokens(content: str) -> int:
+    """What the daemon counts for a hit of this text: its letters, and what stands around them."""
+    wide = sum(char > "\u2e80" for char in content)
+    return wide + -(-(len(content) - wide) // 4) + 8
 
 
 def _search_arguments(parser: argparse.ArgumentParser) -> None:

@@ -59,8 +59,19 @@ def _run(context: Context, args: argparse.Namespace) -> int:
 
 
 def _content(words: list[str]) -> str:
-    if words != ["-"]:
-        return " ".join(words)
+    if words == ["-"]:
+        content, given, example = _from_stdin(), "stdin", "git log -5 | recalld store -"
+    else:
+        content, given = " ".join(words), "the text"
+        example = "recalld store 'Tests need redis on port 6380'"
+    if not content.strip():
+        raise InvalidRequest(
+            f"There is nothing to store: {given} is empty.", hint=f"For example: {example}"
+        )
+    return content
+
+
+def _from_stdin() -> str:
     try:
         raw = sys.stdin.buffer.read(_STDIN_LIMIT + 1)
     except (AttributeError, OSError) as error:

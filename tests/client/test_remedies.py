@@ -1,0 +1,66 @@
+"""What a call that cannot work says: one sentence that names what happened and what to do."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from recalld.client.cli import calling
+from recalld.daemon.http.access import Need
+from recalld.daemon.http.table import ROUTES
+
+from tests.harness.cli import Cli, program
+
+
+@pytest.mark.parametrize("words", [("",), (" ", "\t"), ("-",)], ids=repr)
+def test_storing_nothing(recalld: Cli, words: tuple[str, ...]) -> None:
+    """Blank text is refused with an example, before any daemon is asked."""
+    done = recalld("store", *words, stdin=" \n")
+    assert done.returncode == 64
+    assert re.fullmatch(r"recalld: There is nothing to store: .*\. For example: .*\n", done.stderr)
+    assert "git log" in done.stderr if words == ("-",) else "'Tests need" in done.stderr
+    assert not Path(recalld.env["RECALLD_HOME"]).exists()
+
+
+def test_a_budget_too_small_for_the_best_hit(recalld: Cli) -> None:
+    """It names the hit and what it takes, and that is enough; nothing found is something else."""
+    recalld.ok("store", "The staging cluster runs on port 7443. " * 5 + "\u6f22\u5b57")
+    done = recalld("recall", "staging port", "--budget", "9")
+    assert "too small" in done.stderr
+    assert done.stdout == ""
+    budget = int(done.stderr.rsplit("--budget ", 1)[1])
+    assert "7443" in recalld.ok("recall", "staging port", "--budget", str(budget))
+    assert "too small" in recalld("recall", "staging port", "--budget", str(budget - 1)).stderr
+    other = recalld("recall", "staging port", "--budget", "9", "--kind", "solution")
+    assert other.stderr == "recalld: nothing found\n"
+
+
+def test_owner_rights_where_a_token_is_wanted(recalld: Cli) -> None:
+    """`--owner` on a route for grants is what is wrong, and leaving it out is the remedy."""
+    done = recalld("api", "GET", "/v1/stats", "--owner")
+    assert done.returncode == 77
+    assert "--owner" in done.stderr
+    assert "grant" not in done.stderr
+    recalld.ok(*done.stderr.rsplit("recalld ", 1)[1].split())
+
+
+def test_what_only_the_owner_may_call_is_called_as_the_owner() -> None:
+    """`api` knows every route that takes no token."""
+    owned = [route.path for route in ROUTES if route.need is Need.OWNER]
+    assert [path for path in owned if not path.startswith(calling.OWNED)] == []
+
+
+def test_connecting_a_command_that_may_not_last(recalld: Cli, tmp_path: Path) -> None:
+    """It is refused with --force as the remedy; a dry run shows its diff all the same."""
+    os.symlink(program()[0], tmp_path / "recalld")
+    path = f"{tmp_path}:{recalld.env['PATH']}"
+    passing = Cli(recalld.env | {"PATH": path, "TMPDIR": str(tmp_path.parent)}, recalld.cwd)
+    refused = passing.shell("recalld connect claude-code")
+    assert refused.returncode == 64
+    assert "--force" in refused.stderr
+    dry = passing.shell("recalld connect claude-code --dry-run")
+    assert dry.returncode == 0, dry.stderr
+    assert "+" in dry.stdout
+    assert "--force" in dry.stderr
