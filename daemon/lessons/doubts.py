@@ -16,17 +16,20 @@ from ...storage.outcomes import Outcome
 from ...storage.transaction import Transaction
 from ..caller import Caller
 from . import commands, failures, learning
+from .attempts import Attempt
 
 DOUBT: Final = 0.3
 """Taken off the confidence each time."""
 
 
-def fix_failed(
-    tx: Transaction, caller: Caller, session: str, command_class: str, line: str
-) -> None:
-    """A fix of this session failed with the error it was for: it was none."""
-    for lesson in lessons.by_fix(tx.connection, caller.home, command_class, session):
-        if failures.likeness(lesson.error, line) >= learning.ALIKE:
+def fix_failed(tx: Transaction, caller: Caller, session: str, made: Attempt, line: str) -> None:
+    """A fix of this session failed with the error it was for: it was none.
+
+    That what failed before fails again (without the option that is the fix) says nothing.
+    """
+    for lesson in lessons.by_fix(tx.connection, caller.home, made.command_class, session):
+        again = made.text == lesson.failing != lesson.fix
+        if not again and failures.likeness(lesson.error, line) >= learning.ALIKE:
             _doubt(tx, caller, lesson)
 
 

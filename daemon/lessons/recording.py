@@ -31,7 +31,7 @@ def failed(tx: Transaction, caller: Caller, event: Event) -> None:
         error=line, signature=failures.signature(made, line), pending=made.shell and not noise
     )
     outcomes.add(tx, caller.namespace, outcome)
-    doubts.fix_failed(tx, caller, event.session, made.command_class, line)
+    doubts.fix_failed(tx, caller, event.session, made, line)
     waiting = outcomes.pending(tx.connection, caller.home, event.session)
     given_up = [one.id for one in waiting[:-MOST_PENDING]]
     outcomes.settle(tx, caller.namespace, given_up, None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -60,7 +60,7 @@ def tell(session: Scripted) -> None:
 
 
 @contextmanager
-def silent(daemon: Daemon) -> Iterator[None]:
+def silent(daemon: Daemon) -> Generator[None]:
     """The daemon does not react meanwhile."""
     processes.send(daemon.pid, signal.SIGSTOP)
     try:

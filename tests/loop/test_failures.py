@@ -176,6 +176,15 @@ def test_a_fix_that_fails_itself_is_doubted(agent: Agent) -> None:
     assert agent.session().fails("npm test", MISSING)["context"] is None
 
 
+def test_the_old_way_failing_again_is_no_doubt(agent: Agent) -> None:
+    """Where the fix is an option of the same command, failing without it is what the lesson says."""
+    agent.fails("flux up", "Error: the flux is full")
+    agent.works("flux up --drain")
+    agent.fails("flux up", "Error: the flux is full")
+    assert [lesson["confidence"] for lesson in agent.lessons()] == [0.8]
+    assert "--drain" in agent.session().fails("flux up", "Error: the flux is full")["context"]
+
+
 def test_good_news_and_slips_are_no_failures(agent: Agent) -> None:
     """Defect 11: "0 errors found" is not kept, nor an answer by exit status, nor a user's stop."""
     agent.fails("eslint .", "0 errors found")
