@@ -177,7 +177,7 @@ def test_a_fix_that_fails_itself_is_doubted(agent: Agent) -> None:
 
 
 def test_the_old_way_failing_again_is_no_doubt(agent: Agent) -> None:
-    """Where the fix is an option of the same command, failing without it proves the lesson right."""
+    """Where the fix is an option of the same command, failing without it confirms the lesson."""
     agent.fails("flux up", "Error: the flux is full")
     agent.works("flux up --drain")
     agent.fails("flux up", "Error: the flux is full")
