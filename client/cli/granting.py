@@ -81,13 +81,17 @@ def _anywhere(context: Context, args: argparse.Namespace) -> int:
 
 
 def _here(context: Context, args: argparse.Namespace) -> int:
-    """Replace this checkout's grant by one that covers that, its own, and what is asked for."""
+    """Replace this checkout's grant by one that covers that, its own, and what is asked for.
+
+    Where that is what it has already nothing is replaced: whoever copied the token goes on.
+    """
     checkout = locate(working_folder())
     old = _current(context.channel, checkout)
-    covered: dict[str, object] = {**document((old or {}).get("namespaces"))}
-    covered |= {checkout.namespace: "admin"}
-    covered.setdefault(namespaces.USER, "editor")
+    had = document((old or {}).get("namespaces"))
+    covered: dict[str, object] = {namespaces.USER: "editor", **had, checkout.namespace: "admin"}
     covered |= dict(cast("list[tuple[str, str]]", args.namespace or []))
+    if old is not None and covered == had and not (args.label or args.expires):
+        return _tell_unchanged(context, old)
     wishes = options.present(
         checkout=checkout.root, namespaces=covered, label=args.label, expires_at=args.expires
     )
@@ -96,11 +100,28 @@ def _here(context: Context, args: argparse.Namespace) -> int:
     if old is not None:  # only now: a failure before would have left the checkout without any
         context.own("DELETE", f"/v1/grants/{quote(text(old, 'id'))}")
     granted.pop("token", None)
-    return _tell(context, {**granted, "token_path": path}, "Granted")
+    replaced = None if old is None else text(old, "id")
+    _tell(context, {**granted, "token_path": path, "replaced": replaced}, "Granted")
+    if old is not None and not context.json:
+        terminal.notice(
+            f"it replaces {replaced}, whose token ({text(old, 'fingerprint')}…) no longer works;"
+            " what runs in this checkout takes the new one by itself, copies of the old one do not"
+        )
+    return 0
+
+
+def _tell_unchanged(context: Context, grant: Document) -> int:
+    if context.json:
+        terminal.say(terminal.as_json({**grant, "replaced": None}))
+        return 0
+    known = text(grant, "id")
+    terminal.say(terminal.one_line(f"Already granted: {known} for {_covered(grant)}"))
+    terminal.notice(f"nothing was changed; for a new token: recalld grant rotate {known}")
+    return 0
 
 
 def _current(channel: Channel, checkout: Checkout) -> Document | None:
-    """The grant behind the token this checkout has now."""
+    """The grant behind the token this checkout has now, unless it has expired."""
     token = tokens.read(checkout.root, channel.layout.data)
     if token is None:
         return None
@@ -109,10 +130,19 @@ def _current(channel: Channel, checkout: Checkout) -> Document | None:
         (
             grant
             for grant in _all(channel)
-            if text(grant, "fingerprint") == mark and text(grant, "checkout") == checkout.root
+            if text(grant, "fingerprint") == mark
+            and text(grant, "checkout") == checkout.root
+            and not _expired(grant)
         ),
         None,
     )
+
+
+def _expired(grant: Document) -> bool:
+    from datetime import UTC, datetime  # only where a grant is issued
+
+    end = maybe_text(grant, "expires_at")
+    return end is not None and datetime.fromisoformat(end) <= datetime.now(UTC)
 
 
 def _all(channel: Channel) -> list[Document]:
@@ -131,13 +161,24 @@ def _list(context: Context) -> int:
 
 
 def _row(grant: Document) -> tuple[str, ...]:
-    names = ", ".join(f"{name}={role}" for name, role in document(grant.get("namespaces")).items())
     times = (
         tables.when(text(grant, "created_at")),
         tables.when(maybe_text(grant, "expires_at") or "") or "never",
     )
     place = maybe_text(grant, "checkout") or "anywhere"
-    return text(grant, "id"), text(grant, "fingerprint"), *times, text(grant, "label"), place, names
+    return (
+        text(grant, "id"),
+        text(grant, "fingerprint"),
+        *times,
+        text(grant, "label"),
+        place,
+        _covered(grant),
+    )
+
+
+def _covered(grant: Document) -> str:
+    """What a grant opens, as it is typed."""
+    return ", ".join(f"{name}={role}" for name, role in document(grant.get("namespaces")).items())
 
 
 def _rotate(context: Context, args: argparse.Namespace) -> int:
@@ -182,9 +223,7 @@ def _tell(context: Context, granted: Document, deed: str) -> int:
     if context.json:
         terminal.say(terminal.as_json(granted))
         return 0
-    names = ", ".join(
-        f"{name}={role}" for name, role in document(granted.get("namespaces")).items()
-    )
+    names = _covered(granted)
     about = f" for {names} (token in {text(granted, 'token_path')})" if names else ""
     terminal.say(terminal.one_line(f"{deed} {text(granted, 'id')}{about}"))
     return 0

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ...auth.errors import GrantElsewhere, Unauthenticated
 from ...auth.paths import Layout, layout
 from ...auth.record import Record
 from ..connection import access
@@ -72,8 +73,18 @@ class Anchor:
         self.credentials = found
         return found
 
-    def renew(self, old: Credentials, deadline: Deadline) -> Credentials:
-        """Credentials for a checkout that was moved or copied."""
+    def renew(
+        self, old: Credentials, error: GrantElsewhere | Unauthenticated, deadline: Deadline
+    ) -> Credentials:
+        """Other credentials after a refusal: the checkout was moved, or its token replaced.
+
+        Raises the refusal when there are no others.
+        """
+        if isinstance(error, Unauthenticated):
+            found = self.identify(deadline)
+            if found == old:
+                raise access.refused(error, old) from error
+            return found
         channel = self._channel(deadline)
         try:
             found = access.moved(channel, old, self._settings.notice)

@@ -155,6 +155,6 @@ class AsyncMemory:
             pause = attempt.judge(answer, record, found)
             if pause is None:
                 return attempt.read(answer)
-            if attempt.moved:
-                await run_sync(self._anchor.renew, found, attempt.deadline)
+            if attempt.refusal is not None:
+                await run_sync(self._anchor.renew, found, attempt.refusal, attempt.deadline)
             await anyio.sleep(pause)

@@ -48,9 +48,8 @@ class Attempt(Generic[T]):
         self._anchor = anchor
         self._retries = Retries(repeatable=operation.repeatable)
         self.deadline = deadline
-        # True once the token turned out to be another folder's; it is renewed once, never in a
-        # loop.
-        self.moved = False
+        # Why the token was refused, until it has been looked for anew: once, never in a loop.
+        self.refusal: GrantElsewhere | Unauthenticated | None = None
 
     def request(self, record: Record, found: Credentials) -> Request:
         """What to send to the daemon of this record."""
@@ -98,10 +97,10 @@ class Attempt(Generic[T]):
         if answer.status_code < 400:
             return None
         error = from_wire(parse(answer.content), answer.status_code)
-        if isinstance(error, GrantElsewhere) and not self.moved:
-            self.moved = True
+        if isinstance(error, GrantElsewhere | Unauthenticated) and self.refusal is None:
+            self.refusal = error
             return 0.0
-        self.moved = False
+        self.refusal = None
         pause = self._retries.after_refusal(error)
         if pause is None or self.deadline.left() <= pause:
             raise _explained(error, found)

@@ -149,6 +149,6 @@ class Memory:
             pause = attempt.judge(answer, record, found)
             if pause is None:
                 return attempt.read(answer)
-            if attempt.moved:
-                self._anchor.renew(found, attempt.deadline)
+            if attempt.refusal is not None:
+                self._anchor.renew(found, attempt.refusal, attempt.deadline)
             time.sleep(pause)

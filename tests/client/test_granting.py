@@ -54,3 +54,36 @@ def test_a_token_that_cannot_be_kept_is_shown(recalld: Cli, checkout: Checkouts)
     assert token.startswith("rk_")
     shown = recalld("list", env={"RECALLD_TOKEN": token})
     assert "before" in shown.stdout, shown.stderr
+
+
+def test_issuing_what_is_there_replaces_nothing(recalld: Cli) -> None:
+    """A checkout that has what is asked for keeps its token, and is told how to get another."""
+    recalld.ok("store", "before")
+    (before,) = recalld.json("grant", "list")["grants"]
+    done = recalld("grant", "issue")
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"Already granted: {before['id']} for ")
+    assert f"recalld grant rotate {before['id']}" in done.stderr
+    assert recalld.json("grant", "issue", "--namespace", "user:local")["id"] == before["id"]
+    assert recalld.json("grant", "list")["grants"] == [before]
+
+
+def test_replacing_a_grant_says_so(recalld: Cli) -> None:
+    """Asking for more makes a new token, and one line says which old one stopped working."""
+    recalld.ok("store", "before")
+    (before,) = recalld.json("grant", "list")["grants"]
+    done = recalld("grant", "issue", "--namespace", "org:acme")
+    assert done.returncode == 0
+    assert f"replaces {before['id']}" in done.stderr
+    assert str(before["fingerprint"]) in done.stderr
+    (after,) = recalld.json("grant", "list")["grants"]
+    told = recalld.json("grant", "issue", "--namespace", "org:other")
+    assert told["replaced"] == after["id"] != before["id"]
+
+
+def test_an_expired_grant_is_replaced(recalld: Cli) -> None:
+    """A token that is worth nothing any more is no reason to refuse a new one."""
+    recalld.ok("grant", "issue", "--expires", "1s")
+    assert recalld("list").returncode == 77
+    recalld.ok("grant", "issue")
+    recalld.ok("list")

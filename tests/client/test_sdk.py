@@ -234,6 +234,16 @@ def test_a_refused_token_names_its_source(lonely: Memory, fake: Fakes) -> None:
     assert "RECALLD_TOKEN" in (caught.value.hint or "")
 
 
+def test_a_replaced_token_is_read_again(memory: Memory, recalld: Cli) -> None:
+    """Whoever runs while the checkout's token is rotated or replaced goes on with the new one."""
+    memory.store("before")
+    (grant,) = recalld.json("grant", "list")["grants"]
+    recalld.ok("grant", "rotate", grant["id"])
+    memory.store("after a rotation")
+    recalld.ok("grant", "issue", "--namespace", "org:acme")
+    assert memory.store("after a wider grant", namespace="org:acme").result == "stored"
+
+
 def test_without_a_daemon_and_without_starting(lonely: Memory) -> None:
     """`start=False` says that nothing runs."""
     with pytest.raises(DaemonUnreachable, match="No daemon"):
