@@ -1,14 +1,20 @@
-"""`recalld where`: which namespace this folder uses, and why. It asks no daemon."""
+"""`recalld where`: which namespace this folder uses, and why. It starts no daemon."""
 
 from __future__ import annotations
 
 import argparse
 
 from ...auth import tokens
-from ...auth.checkout import locate, pin
+from ...auth.checkout import Checkout, locate, pin
+from ..connection import former
 from ..connection.access import TOKEN_VARIABLE
+from ..connection.channel import Channel
+from ..connection.deadline import Deadline
 from . import terminal
 from .verb import Context, Verb, working_folder
+
+_SECONDS = 1.0
+"""How long the daemon is waited for: what it adds here is a hint."""
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +41,19 @@ def _where(context: Context, args: argparse.Namespace) -> int:
     terminal.fields([(name, str(value)) for name, value in shown.items() if value is not None])
     if context.environ.get(TOKEN_VARIABLE):
         terminal.notice(f"{TOKEN_VARIABLE} is set, so its grant is used instead")
+    before = _before(context, found, token)
+    if before is not None:
+        terminal.notice(before.told())
     return 0
+
+
+def _before(context: Context, found: Checkout, token: str | None) -> former.Former | None:
+    """Where this checkout seems to have been before, as far as a running daemon knows."""
+    channel = Channel(context.layout, context.environ, Deadline(_SECONDS), start=False)
+    try:
+        return former.by_token(channel, found, token) or former.by_name(channel, found)
+    finally:
+        channel.close()
 
 
 VERBS = {

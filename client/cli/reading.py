@@ -62,6 +62,7 @@ def _list(context: Context, args: argparse.Namespace) -> int:
     found = rows(answer.get("items"))
     if not found:
         terminal.notice("there are no memories here yet")
+        context.hint_at_former_place()
         return 0
     columns = ("id", "created", "namespace", "kind", "content")
     tables.table(columns, [_row(memory) for memory in found], once="namespace")

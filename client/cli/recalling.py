@@ -46,7 +46,7 @@ def _recall(context: Context, args: argparse.Namespace) -> int:
     if args.budget is not None and not rows(answer.get("hits")):
         _tell_of_budget(context, body)
         return 0
-    _print_hits(answer)
+    _print_hits(context, answer)
     for reason in strings(answer.get("degraded")):
         terminal.notice(f"this answer is degraded: {reason}")
     return 0
@@ -98,14 +98,15 @@ def _search(context: Context, args: argparse.Namespace) -> int:
     if context.json:
         terminal.say(terminal.as_json(answer))
     else:
-        _print_hits(answer)
+        _print_hits(context, answer)
     return 0
 
 
-def _print_hits(answer: Document) -> None:
+def _print_hits(context: Context, answer: Document) -> None:
     hits = rows(answer.get("hits"))
     if not hits:
         terminal.notice("nothing found")
+        context.hint_at_former_place()
         return
     columns = ("id", "namespace", "kind", "score", "content")
     tables.table(columns, [_cells(hit) for hit in hits], once="namespace")

@@ -135,6 +135,15 @@ class Context:
         raw = None if body is None else encode(body)
         return self.channel.call(Request(method, target, raw, owner=True))
 
+    def hint_at_former_place(self) -> None:
+        """Where there is nothing: say so when what is missed may lie where this checkout was."""
+        from ..connection import former  # only where nothing was found
+
+        checkout = self.credentials().checkout
+        before = None if checkout is None else former.by_name(self.channel, checkout)
+        if before is not None:
+            terminal.notice(before.told())
+
     def close(self) -> None:
         """Let go of the daemon."""
         if self._channel is not None:

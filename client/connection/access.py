@@ -69,12 +69,15 @@ def moved(channel: Channel, found: Credentials, notice: Notice) -> Credentials:
             f"The token in {TOKEN_VARIABLE} belongs to a checkout elsewhere.",
             hint=f"Unset {TOKEN_VARIABLE}, or issue one: recalld grant issue --anywhere",
         )
-    from . import lock
+    from . import former, lock
 
     with lock.held(channel.layout.grant_lock, channel.deadline):
         token = tokens.read(found.checkout.root, channel.layout.data)
         if token is None or token == found.token:  # else somebody was faster
             token = issue(channel, found.checkout, notice, {})
+            before = former.by_token(channel, found.checkout, found.token)
+            if before is not None:
+                notice(f"this checkout was moved or copied: {before.told()}")
     return Credentials(token, found.checkout)
 
 

@@ -1,0 +1,87 @@
+"""Where a checkout was before: what it kept there is not lost, only in another namespace.
+
+A moved or copied checkout is a new project on purpose. Nothing is opened here: the owner's list of
+grants says what to name in the one command that does.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ...auth import tokens
+from ...auth.checkout import Checkout
+from ...auth.errors import RecalldError
+from . import access
+from .channel import Channel
+from .documents import Document, document, maybe_text, rows, text
+
+_PROJECT = "project:"
+
+
+class Former(NamedTuple):
+    """A place that lies elsewhere or is gone, and the namespace that was its own."""
+
+    root: str
+    namespace: str
+
+    def told(self) -> str:
+        """What to know about it, and the command that opens it here."""
+        return (
+            f"{self.namespace} holds what {self.root} kept; to reach it from here:"
+            f" recalld grant issue --namespace {self.namespace}"
+        )
+
+
+def by_token(channel: Channel, checkout: Checkout, token: str | None) -> Former | None:
+    """The place this token was made in, when that is not this checkout."""
+    if token is None:
+        return None
+    mark = tokens.fingerprint(token)
+    for grant in _grants(channel):
+        root = maybe_text(grant, "checkout")
+        if root is not None and root != checkout.root and text(grant, "fingerprint") == mark:
+            return next(_own(grant, root), None)
+    return None
+
+
+def by_name(channel: Channel, checkout: Checkout) -> Former | None:
+    """A checkout that is gone, was called like this one, and whose namespace is not open here.
+
+    The latest of them. That it is the same project is a guess, so it is only told, never opened.
+    """
+    grants = _grants(channel)
+    covered = {
+        name
+        for grant in grants
+        if maybe_text(grant, "checkout") == checkout.root
+        for name in document(grant.get("namespaces"))
+    } | {checkout.namespace}
+    gone = [
+        former
+        for grant in grants
+        if (root := maybe_text(grant, "checkout")) is not None and not os.path.isdir(root)
+        for former in _own(grant, root)
+        if former.namespace not in covered and _slug(former.namespace) == _slug(checkout.namespace)
+    ]
+    return gone[-1] if gone else None
+
+
+def _grants(channel: Channel) -> list[Document]:
+    """All grants; none where the daemon cannot be asked, for a hint is not worth an error."""
+    try:
+        return rows(channel.call(access.listing()).get("grants"))
+    except RecalldError:
+        return []
+
+
+def _own(grant: Document, root: str) -> Iterator[Former]:
+    """The project namespaces a grant administers: a checkout's own, not what it was given."""
+    for name, role in document(grant.get("namespaces")).items():
+        if name.startswith(_PROJECT) and role == "admin":
+            yield Former(root, name)
+
+
+def _slug(namespace: str) -> str:
+    return namespace.rpartition("-")[0]
