@@ -25,7 +25,7 @@ def _completion(_context: Context, args: argparse.Namespace) -> int:
 
 def words(verb: str) -> list[str]:
     """What can follow a verb: its options, and its deeds where it has some."""
-    from . import load
+    from .command import load
 
     built = parser(verb, load(verb))
     found: list[str] = []
