@@ -52,6 +52,9 @@ NEEDLESS = {
 
 OURS_FOR_TROUBLE = {
     "recalld.auth.redaction",
+    "recalld.client.cli.catalogue",
+    "recalld.client.cli.command",
+    "recalld.client.cli.terminal",
     "recalld.client.cli.verb",
     "recalld.client.hooks.hosts.codex",
     "recalld.client.hooks.spool",

@@ -7,8 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
-from recalld.client.cli import load, main
+from recalld.client.cli import main
 from recalld.client.cli.catalogue import VERBS
+from recalld.client.cli.command import load
 
 from tests.harness.sources import product
 
