@@ -123,6 +123,10 @@ class Connection(HttpToolsProtocol):
         self._kept = True
         self._rank()
 
+    def has_arrived(self) -> bool:
+        """Whether all of the request under way is here (one that is queued behind it says so)."""
+        return not self.cycle.more_body
+
     def abort(self) -> None:
         """Cut the connection off, whatever was still to be sent."""
         self.transport.abort()

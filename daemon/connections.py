@@ -36,6 +36,10 @@ class Peer(Protocol):
         """The request under way has proven its rights and must not be evicted."""
         ...
 
+    def has_arrived(self) -> bool:
+        """Whether all of the request under way is here."""
+        ...
+
     def abort(self) -> None:
         """Cut it off."""
         ...

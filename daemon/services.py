@@ -15,6 +15,7 @@ from .identity import Identity
 from .lifecycle import Lifecycle
 from .mcp.mount import Mount
 from .retrieval import Retrieval
+from .returns import Returns
 from .settings import Settings
 from .workers import Workers
 
@@ -39,6 +40,7 @@ class Services:
     buffers: Buffers
     classifier: Classifier | None
     """The optional second reader of prompts; None while it is off."""
+    returns: Returns = field(default_factory=Returns)
     mcp: Mount = field(default_factory=Mount)
     stale_code: bool = field(default=False)
     """The code on disk is another version than the one running; looked up by the supervisor."""

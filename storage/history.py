@@ -15,6 +15,7 @@ import apsw
 import orjson
 
 from .faults import MissingRow
+from .ledger import Head
 from .memories import Memory
 from .scope import Scope, id_list, identify
 from .transaction import Transaction
@@ -66,19 +67,14 @@ def append(
 ) -> None:
     """Write the state of `memory` as its version `memory.version` and extend the chain."""
     doc = _document(tx, memory, op, by, restores)
-    previous, length = _head(tx.connection, ns)
-    digest = chain_hash(previous, doc)
+    head = tx.ledger.heads.get(ns) or _head(tx.connection, ns)
+    digest = chain_hash(head.hash, doc)
     tx.connection.execute(
         "INSERT INTO versions(ns, ulid, version, op, at, by, doc, prev_hash, hash, signature) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (ns, memory.ulid, memory.version, op, tx.now, by, doc, previous, digest, tx.sign(digest)),
+        (ns, memory.ulid, memory.version, op, tx.now, by, doc, head.hash, digest, tx.sign(digest)),
     )
-    tx.connection.execute(
-        "UPDATE chain_heads SET hash = ?, length = ? WHERE ns = ?"
-        if length
-        else "INSERT INTO chain_heads(hash, length, ns) VALUES (?, ?, ?)",
-        (digest, length + 1, ns),
-    )
+    tx.ledger.heads[ns] = Head(digest, head.length + 1)
 
 
 def versions(
@@ -171,7 +167,7 @@ def verify(
         if reason:
             return ChainReport(length, int(entry), reason)
         previous, length = digest, length + 1
-    if _head(connection, ns) != (previous, length):
+    if _head(connection, ns) != Head(previous, length):
         return ChainReport(length, None, "entries at its end are missing")
     return ChainReport(length, None, "")
 
@@ -203,9 +199,9 @@ def _document(tx: Transaction, memory: Memory, op: str, by: str, restores: int |
     return orjson.dumps(doc, option=orjson.OPT_SORT_KEYS)
 
 
-def _head(connection: apsw.Connection, ns: int) -> tuple[bytes, int]:
+def _head(connection: apsw.Connection, ns: int) -> Head:
     row = connection.execute("SELECT hash, length FROM chain_heads WHERE ns = ?", (ns,)).fetchone()
-    return (GENESIS, 0) if row is None else (row[0], row[1])
+    return Head(GENESIS, 0) if row is None else Head._make(row)
 
 
 def _version(version: int, op: str, at: str, by: str, doc: bytes) -> Version:

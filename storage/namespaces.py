@@ -9,16 +9,23 @@ from .transaction import Transaction
 
 def obtain(tx: Transaction, name: str) -> int:
     """The id of the namespace, made on first use."""
-    found = tx.connection.execute("SELECT id FROM namespaces WHERE name = ?", (name,)).get
+    known = tx.ledger.ids.get(name)
+    if known is None:
+        known = tx.ledger.ids[name] = _obtain(tx.connection, name)
+    return known
+
+
+def _obtain(connection: apsw.Connection, name: str) -> int:
+    found = connection.execute("SELECT id FROM namespaces WHERE name = ?", (name,)).get
     if found is not None:
         return int(found)
-    tx.connection.execute("INSERT INTO namespaces(name) VALUES (?)", (name,))
-    return tx.connection.last_insert_rowid()
+    connection.execute("INSERT INTO namespaces(name) VALUES (?)", (name,))
+    return connection.last_insert_rowid()
 
 
 def count(tx: Transaction, ns: int, change: int) -> None:
     """Note that the namespace has so many memories more (or fewer, below 0)."""
-    tx.connection.execute("UPDATE namespaces SET rows = rows + ? WHERE id = ?", (change, ns))
+    tx.ledger.grown[ns] = tx.ledger.grown.get(ns, 0) + change
 
 
 def sizes(connection: apsw.Connection) -> dict[int, int]:

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import apsw
 
+from .ledger import Ledger
+
 
 class Change(NamedTuple):
     """One memory changed; subscribers get it after the commit, in the order of the writes.
@@ -44,10 +46,15 @@ class Transaction:
         self.new_id = new_id
         self.sign = sign
         self.changes: list[Change] = []
+        self.ledger = Ledger()
 
     def record(self, change: Change) -> None:
         """Tell subscribers about this change once it is on disk."""
         self.changes.append(change)
+
+    def conclude(self) -> None:
+        """Write what was put off to the end. The writer calls it before it commits."""
+        self.ledger.write(self.connection)
 
     @contextmanager
     def savepoint(self) -> Generator[None]:
@@ -56,12 +63,13 @@ class Transaction:
         Not for every row of many: the full-text index writes its words out at each, which doubles
         the cost of a row.
         """
-        mark = len(self.changes)
+        mark, ledger = len(self.changes), self.ledger.copy()
         self.connection.execute("SAVEPOINT step")
         try:
             yield
         except BaseException:
             del self.changes[mark:]
+            self.ledger = ledger
             # A full disk makes SQLite end the whole transaction by itself; then there is no
             # savepoint left to return to.
             if self.connection.in_transaction:

@@ -217,6 +217,7 @@ class Writer:
                 transaction = self._begin()
                 done = self._execute(members, transaction, careful=True)
             members = done
+            transaction.conclude()
             self._connection.execute("COMMIT")
             # Replaced meanwhile: what nobody will find again must not be acknowledged.
             self._original.check()

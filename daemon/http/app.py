@@ -82,7 +82,7 @@ class Application:
             return refusal(failure)
 
     async def _handle(self, scope: HTTPScope, receive: ASGIReceiveCallable, inbox: Inbox) -> Answer:
-        services = self._services
+        services, peer = self._services, _peer(scope)
         head = read_head(scope["method"], scope["path"], scope["query_string"], scope["headers"])
         check_head(head, services.identity.port)
         route, path = self._router.find(head.method, head.path)
@@ -101,17 +101,17 @@ class Application:
             # Before its body is looked at: whoever may change nothing is not told what is wrong.
             access.writable()
         if access is not None:
-            _peer(scope).keep()
+            peer.keep()
         call = Call(services, head, receive, access, path)
         query = _query(route, head)
-        raw = await self._read(route, head, inbox)
+        raw = await self._read(route, head, inbox, is_here=peer.has_arrived())
         call.fill(raw, _body(route, raw), query)
         if route.while_draining or route.streams:
             return await route.handler(call)
         with services.lifecycle.work():
             return await route.handler(call)
 
-    async def _read(self, route: Route, head: Head, inbox: Inbox) -> bytes:
+    async def _read(self, route: Route, head: Head, inbox: Inbox, *, is_here: bool) -> bytes:
         if not head.has_body:
             return b""
         if route.body is None:
@@ -120,6 +120,8 @@ class Application:
         within, limit = self._services.settings.body_timeout_s, self._body_limit(route)
         if route.need is Need.NOBODY:
             within, limit = min(within, UNAUTHENTICATED_S), UNAUTHENTICATED_BODY
+        if is_here:
+            return await inbox.read_at_once(limit)
         lifecycle = self._services.lifecycle
         return await inbox.read(head.length, lifecycle, limit=limit, within=within)
 

@@ -66,6 +66,14 @@ class Inbox:
                 ) from None
             raise RequestTimeout("The body did not arrive in time.") from None
 
+    async def read_at_once(self, limit: int) -> bytes:
+        """A body that has arrived as a whole: nothing has to be waited for.
+
+        Raises:
+            PayloadTooLarge, Busy, ClientGone: as `read` does.
+        """
+        return await self._collect(limit)
+
     async def _collect(self, limit: int) -> bytes:
         parts: list[bytes] = []
         more = True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from collections.abc import Callable
 from typing import NamedTuple, cast
@@ -54,8 +53,7 @@ async def write(call: Call, job: Callable[[Transaction], Outcome]) -> Answer:
         idempotency.save(tx, by, key, digest, status=answer.status, body=kept)
         return answer
 
-    # Shielded: cancelling the request at shutdown must not drop a write that has its turn.
-    return await asyncio.shield(asyncio.wrap_future(writer.submit(once)))
+    return await call.services.returns.of(writer.submit(once))
 
 
 def _answer(outcome: Outcome) -> Answer:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import Future, wait
+from typing import Any
+
 import apsw
 import pytest
-from recalld.storage import edits, history
+from recalld.storage import drafts, edits, history
+from recalld.storage.drafts import Draft
+from recalld.storage.faults import MissingRow
 from recalld.storage.memories import Memory
 from recalld.storage.transaction import Transaction
 
-from tests.storage.opened import HERE, SCOPE, THERE, Opened, is_signed, sign
+from tests.storage.opened import HERE, PATIENCE, SCOPE, THERE, Opened, is_signed, sign
 
 
 def _chain(opened: Opened, ns: int = 1) -> history.ChainReport:
@@ -139,3 +145,27 @@ def test_a_signature_covers_the_chain(opened: Opened) -> None:
     assert row[2] == history.chain_hash(row[0], row[1])
     assert row[3] == sign(row[2])
     assert HERE.encode() in row[1]
+
+
+def test_what_is_undone_in_a_group_leaves_no_trace_in_chain_or_counts(opened: Opened) -> None:
+    """A job that fails half-way, between two others, takes its entries and its count with it."""
+
+    def stumble(tx: Transaction) -> None:
+        drafts.insert(tx, Draft(HERE, "half done"), by="grant")
+        drafts.insert(tx, Draft("project:new-22222222", "half done too"), by="grant")
+        raise MissingRow("on purpose")
+
+    writer, go = opened.store.writer, threading.Event()
+    jobs: list[Future[Any]] = [
+        writer.submit(lambda _: go.wait(PATIENCE)),
+        writer.submit(lambda tx: drafts.insert(tx, Draft(HERE, "before"), by="grant")),
+        writer.submit(stumble),
+        writer.submit(lambda tx: drafts.insert(tx, Draft(HERE, "after"), by="grant")),
+    ]
+    go.set()
+    wait(jobs, PATIENCE)
+    assert isinstance(jobs[2].exception(), MissingRow)
+    assert _chain(opened) == history.ChainReport(2, None, "")
+    assert opened.read(lambda c: c.execute("SELECT name, rows FROM namespaces").fetchall()) == [
+        (HERE, 2)
+    ]
