@@ -12,6 +12,7 @@ from uvicorn.server import ServerState
 
 from ..auth.errors import Busy, HeadersTooLarge, MalformedBody, RecalldError, RequestTimeout
 from .connections import PEER, Connections
+from .fair import FairLoop
 from .http.head import MAX_HEAD
 from .transport import Coalescing
 from .unparsed import is_whole, refusal, without_upgrade
@@ -45,6 +46,7 @@ class Connection(HttpToolsProtocol):
         self._head_bytes: int | None = None  # of a head that is arriving
         self._broken = False
         self._evicted = False
+        self._favoured = -1
 
     # Protocol callbacks, in the order in which asyncio makes them.
 
@@ -97,6 +99,9 @@ class Connection(HttpToolsProtocol):
         """Become idle, unless the next request is here already."""
         self._begun = self._kept = False
         self._renew()
+        if isinstance(self.loop, FairLoop) and not self.transport.is_closing():
+            self._favoured = self.transport.get_extra_info("socket").fileno()
+            self.loop.favour(self._favoured)
         super().on_response_complete()
         if not self.transport.is_closing():
             self._watch_head()
@@ -116,6 +121,8 @@ class Connection(HttpToolsProtocol):
         """Forget the connection."""
         self._stop_head_timer()
         self._book.forget(self)
+        if isinstance(self.loop, FairLoop):
+            self.loop.forget(self._favoured)
         super().connection_lost(exc)
 
     def keep(self) -> None:

@@ -15,7 +15,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from ..auth import keys, record
@@ -26,6 +26,7 @@ from .buffers import Buffers
 from .connections import Connections
 from .deadline import Deadline
 from .descriptors import connections_within, raise_limit
+from .fair import Crowd, FairLoop
 from .feed import Feed
 from .http.app import Application
 from .identity import Identity
@@ -71,6 +72,7 @@ class Process:
         self._managed_by = managed_by
         self._ready = ready
         self._notifier = notifier
+        self._crowd = Crowd()
         self._hurry = False
         self._way_down: Deadline | None = None
 
@@ -90,7 +92,7 @@ class Process:
             identity = Identity.new(port=listening.getsockname()[1], managed_by=self._managed_by)
             services = self._wire(store, lifecycle, identity)
             try:
-                with asyncio.Runner() as runner:
+                with asyncio.Runner(loop_factory=partial(FairLoop, self._crowd)) as runner:
                     runner.run(self._serve(services, listening))
             finally:
                 record.withdraw(self._layout, identity.instance)
@@ -118,7 +120,12 @@ class Process:
         settings = self._settings
         cap = connections_within(raise_limit(), settings.max_connections)
         feed = Feed(settings.max_streams)
-        workers = Workers(store.reader, count=settings.workers, waiting=settings.waiting)
+        workers = Workers(
+            store.reader,
+            count=settings.workers,
+            waiting=settings.waiting,
+            before=self._crowd.let_pass,
+        )
         store.writer.subscribe(feed.publish)
         return Services(
             settings=settings,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gc
 import logging
 import threading
 import time
@@ -132,6 +133,8 @@ class Retrieval:
         while not self._stopping.is_set():
             try:
                 self._future.set_result(self._build())
+                # As at the end of the start, for what was imported since.
+                gc.freeze()
                 return
             except Exception as error:
                 if not _may_pass(error):

@@ -70,10 +70,21 @@ class _Ticket(Generic[T]):
 
 
 class Workers:
-    """A fixed number of reader threads behind a bounded waiting room."""
+    """A fixed number of reader threads behind a bounded waiting room.
 
-    def __init__(self, open_reader: Callable[[], Reader], *, count: int, waiting: int) -> None:
+    They call `before` before each job: it may make them wait a moment for more urgent work.
+    """
+
+    def __init__(
+        self,
+        open_reader: Callable[[], Reader],
+        *,
+        count: int,
+        waiting: int,
+        before: Callable[[], None] = lambda: None,
+    ) -> None:
         self._open = open_reader
+        self._before = before
         self._count = count
         self._capacity = count + waiting
         self._queue: queue.SimpleQueue[_Runnable | None] = queue.SimpleQueue()
@@ -161,4 +172,5 @@ class Workers:
                 except (StorageFault, OSError, RecalldError) as error:
                     ticket.refuse(error)
                     continue
+            self._before()
             ticket.run(reader)
