@@ -1,7 +1,9 @@
-"""What a hook costs: whole processes, warm, beside a bare interpreter.
+"""What a hook costs: whole processes, warm, beside a bare interpreter; alone and 200 at once.
 
-The daemon is the tests' stand-in, which answers at once, so the figures are the hook's own. Hook
-and bare interpreter are run in turns, so that a busy machine is equally busy for both.
+Alone the daemon is the tests' stand-in, which answers at once, so the figures are the hook's own.
+Hook and bare interpreter are run in turns, so that a busy machine is equally busy for both. In the
+burst it is the real daemon, and the figures are from the release of all to the end of each: what
+the last of them waits for its turn on the processor counts in.
 """
 
 from __future__ import annotations
@@ -17,9 +19,12 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.harness.cli import program
+from tests.harness.burst import burst
+from tests.harness.cli import Cli, program
+from tests.harness.daemons import Daemon
 from tests.harness.environment import clean
 from tests.harness.fake_daemon import FakeDaemon
+from tests.harness.waiting import eventually
 from tests.hooks.payloads import payload
 
 PEER = "claude-recall 0.25.1, measured: 104-125 ms a hook (quiet machine), 4 processes a tool call"
@@ -65,13 +70,43 @@ def measure(folder: Path, rounds: int) -> dict[str, list[tuple[float, float]]]:
     return taken
 
 
+def crowd(folder: Path, count: int) -> dict[str, list[float]]:
+    """Milliseconds to the end of each of `count` processes released at once, by what they are."""
+    home, cwd = folder / "home", folder / "project"
+    home.mkdir()
+    cwd.mkdir()
+    cli = Cli(clean(home, folder / "data"), cwd)
+    cli.ok("start")
+    daemon = Daemon(folder / "data")
+    try:
+        event = payload("claude-code", "UserPromptSubmit", str(cwd))
+        inputs = [json.dumps({**event, "session_id": f"s-{n}"}).encode() for n in range(count)]
+        hooks = _released([*program(), "hook", "claude-code"], inputs, cli, folder / "hooks")
+        spooled = len(list((folder / "data" / "spool").glob("*.json")))
+        eventually(lambda: not list((folder / "data" / "spool").glob("*.json")), within=60)
+        bare = _released([sys.executable, "-c", "pass"], [b""] * count, cli, folder / "bare")
+        assert len(daemon.pids()) == 1
+    finally:
+        daemon.end_all()
+    late = f"{count} hooks at once ({spooled} came by the spool)"
+    return {f"{count} x python -c pass at once": bare, late: hooks}
+
+
+def _released(command: list[str], inputs: list[bytes], cli: Cli, folder: Path) -> list[float]:
+    folder.mkdir()
+    ended = burst(command, inputs, cwd=cli.cwd, env=cli.env, folder=folder)
+    assert {one.status for one in ended} == {0}
+    return [one.seconds * 1000 for one in ended]
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=60)
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--burst", type=int, default=200, metavar="N", help="0 for none")
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        taken = measure(Path(folder).resolve(), rounds)
+        taken = measure(Path(folder).resolve(), options.rounds)
     bare = statistics.median(wall for wall, _ in taken["python -c pass"])
     for name, spent in taken.items():
         wall = [one for one, _ in spent]
@@ -82,6 +117,10 @@ def main() -> None:
         f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; wanted: under 4 x bare"
     )
     print(PEER)
+    if options.burst:
+        with tempfile.TemporaryDirectory() as folder:
+            for name, wall in crowd(Path(folder).resolve(), options.burst).items():
+                print(f"{name:52} {figures(wall)}")
 
 
 if __name__ == "__main__":
