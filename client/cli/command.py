@@ -77,10 +77,22 @@ def _dispatch(arguments: list[str]) -> int:
         return _help(rest)
     if name in {"-V", "--version"}:
         return _version()
+    if name.startswith("-"):
+        raise InvalidRequest(
+            f"There is no option {name!r} before the verb.",
+            hint="Options follow it, as in `recalld recall QUERY --json`. Run: recalld --help",
+        )
     if name not in VERBS:
-        kind = "option" if name.startswith("-") else "verb"
-        raise InvalidRequest(f"There is no {kind} {name!r}.", hint="Run: recalld --help")
+        raise _unknown(name)
     return _run(name, rest)
+
+
+def _unknown(name: str) -> InvalidRequest:
+    from difflib import get_close_matches  # only where somebody mistyped
+
+    near = get_close_matches(name, VERBS, n=1)
+    meant = f"Did you mean {near[0]!r}? " if near else ""
+    return InvalidRequest(f"There is no verb {name!r}.", hint=f"{meant}Run: recalld --help")
 
 
 def _run(name: str, arguments: list[str]) -> int:
@@ -105,8 +117,11 @@ def load(name: str) -> Verb:
 
 
 def _help(rest: list[str]) -> int:
-    if rest and rest[0] in VERBS:
-        return _run(rest[0], ["--help"])
+    words = [word for word in rest if not word.startswith("-")]
+    if words and words[0] not in VERBS:
+        raise _unknown(words[0])
+    if words:
+        return _run(words[0], [*words[1:], "--help"])
     width = max(map(len, VERBS)) + 2
     terminal.say(f"{_USAGE}\n\nOne memory for every coding agent on this machine.\n")
     for name, entry in VERBS.items():

@@ -14,20 +14,26 @@ from ..connection.channel import Channel
 from ..connection.documents import Document, document, maybe_text, rows, text
 from ..connection.http1 import quote
 from . import options, tables, terminal
-from .verb import Context, Verb, common, working_folder
+from .verb import Context, Verb, common, deed, working_folder
 
-_ROLES = ("viewer", "editor", "admin")
+ROLES = ("viewer", "editor", "admin")
+"""What a grant can allow in a namespace, from least to most."""
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     deeds = parser.add_subparsers(dest="deed", metavar="issue|list|revoke|rotate", required=True)
-    issue = deeds.add_parser("issue", help="grant this checkout, or a tool of yours, access")
+    issue = deed(
+        deeds,
+        "issue",
+        "grant this checkout, or a tool of yours, access",
+        "recalld grant issue --namespace org:acme=viewer",
+    )
     issue.add_argument(
         "--namespace",
         action="append",
         type=_wish,
         metavar="NS[=ROLE]",
-        help=f"more than its own; ROLE is {', '.join(_ROLES)} (default: editor)",
+        help=f"more than its own; ROLE is {', '.join(ROLES)} (default: editor)",
     )
     issue.add_argument(
         "--anywhere",
@@ -38,19 +44,19 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     issue.add_argument(
         "--expires", type=options.moment, metavar="TIME", help="worth nothing after that"
     )
-    deeds.add_parser("list", help="list all grants")
+    deed(deeds, "list", "list all grants", "recalld grant list")
     for name, about in (("revoke", "take a grant back"), ("rotate", "give a grant a new token")):
-        deed = deeds.add_parser(name, help=about)
-        deed.add_argument("id", metavar="ID", help="the grant's id")
-    for deed in deeds.choices.values():
-        common(deed, nested=True)
+        one = deed(deeds, name, about, f"recalld grant {name} g_1f2e3d4c5b6a7988")
+        one.add_argument("id", metavar="ID", help="the grant's id (recalld grant list)")
+    for one in deeds.choices.values():
+        common(one, nested=True)
 
 
 def _wish(value: str) -> tuple[str, str]:
     """`NS` or `NS=ROLE`."""
     name, _, role = value.partition("=")
-    if role and role not in _ROLES:
-        raise argparse.ArgumentTypeError(f"{role!r} is not a role; say {', '.join(_ROLES)}")
+    if role and role not in ROLES:
+        raise argparse.ArgumentTypeError(f"{role!r} is not a role; say {', '.join(ROLES)}")
     return options.namespace(name), role or "editor"
 
 

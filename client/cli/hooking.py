@@ -13,7 +13,8 @@ from .verb import Context, Verb
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("host", metavar="HOST", help=f"one of {', '.join(hosts.NAMES)}")
+    names = ", ".join(hosts.NAMES)
+    parser.add_argument("host", metavar="HOST", choices=hosts.NAMES, help=f"one of {names}")
     parser.add_argument("event", nargs="?", metavar="EVENT", help="for payloads without a name")
 
 

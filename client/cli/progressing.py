@@ -8,25 +8,30 @@ from typing import cast
 from ..connection.documents import Document, document, text
 from ..connection.http1 import encode_query
 from . import options, tables, terminal
-from .verb import Context, Verb, common
+from .verb import Context, Verb, common, deed
 
 _PARTS = ("completed", "remaining", "blockers", "notes")
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     deeds = parser.add_subparsers(dest="deed", metavar="save|load|clear", required=True)
-    save = deeds.add_parser("save", help="say where work stands; it replaces what was said before")
+    save = deed(
+        deeds,
+        "save",
+        "say where work stands; it replaces what was said before",
+        "recalld checkpoint save --completed 'parser' --remaining 'tests for the parser'",
+    )
     save.add_argument("--completed", metavar="TEXT", help="what is done")
     save.add_argument("--remaining", metavar="TEXT", required=True, help="what is left to do")
     save.add_argument("--blockers", metavar="TEXT", help="what is in the way")
     save.add_argument("--notes", metavar="TEXT", help="anything else to know")
-    load = deeds.add_parser("load", help="print where work stands")
-    clear = deeds.add_parser("clear", help="put the checkpoint away: the work is done")
-    for deed in (save, load, clear):
-        deed.add_argument(
+    deed(deeds, "load", "print where work stands", "recalld checkpoint load")
+    deed(deeds, "clear", "put the checkpoint away: the work is done", "recalld checkpoint clear")
+    for one in deeds.choices.values():
+        one.add_argument(
             "--namespace", type=options.namespace, metavar="NS", help="of this namespace"
         )
-        common(deed, nested=True)
+        common(one, nested=True)
 
 
 def _run(context: Context, args: argparse.Namespace) -> int:

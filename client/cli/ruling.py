@@ -8,7 +8,7 @@ from typing import cast
 from ..connection.documents import Document, count, document, rows, text
 from ..connection.http1 import encode_query, quote
 from . import options, tables, terminal
-from .verb import Context, Verb, common
+from .verb import Context, Verb, common, deed
 
 _ID = "the rule's id; to promote also a lesson's (recalld lessons)"
 
@@ -26,11 +26,14 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         ("demote", "put a rule away; promote brings it back"),
         ("soften", "let a hard rule forbid nothing any more"),
     ):
-        deed = deeds.add_parser(name, help=about)
-        deed.add_argument("id", metavar="ID", help=_ID)
-        common(deed, nested=True)
-    harden = deeds.add_parser(
-        "harden", help="let a rule forbid tool calls that fit a pattern, once in a session"
+        one = deed(deeds, name, about, f"recalld rules {name} 01JZ5W3V9Q8Y7X6W5V4T3S2R1Q")
+        one.add_argument("id", metavar="ID", help=_ID)
+        common(one, nested=True)
+    harden = deed(
+        deeds,
+        "harden",
+        "let a rule forbid tool calls that fit a pattern, once in a session",
+        "recalld rules harden 01JZ5W3V9Q8Y7X6W5V4T3S2R1Q --pattern 'git push *--force*'",
     )
     harden.add_argument("id", metavar="ID", help=_ID)
     harden.add_argument(
@@ -46,17 +49,17 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(context: Context, args: argparse.Namespace) -> int:
-    deed = cast("str | None", args.deed)
-    if deed is None:
+    chosen = cast("str | None", args.deed)
+    if chosen is None:
         return _list(context, args)
     path = f"/v1/rules/{quote(args.id).replace('/', '%2F')}"
-    if deed == "harden":
+    if chosen == "harden":
         body = options.present(tool=args.tool, pattern=args.pattern)
         return _tell(context, context.ask("POST", f"{path}/hard", body, write=True), "Hardened")
-    if deed == "soften":
+    if chosen == "soften":
         return _tell(context, context.ask("DELETE", f"{path}/hard", write=True), "Softened")
-    done = "Promoted" if deed == "promote" else "Demoted"
-    return _tell(context, context.ask("POST", f"{path}/{deed}", write=True), done)
+    done = "Promoted" if chosen == "promote" else "Demoted"
+    return _tell(context, context.ask("POST", f"{path}/{chosen}", write=True), done)
 
 
 def _list(context: Context, args: argparse.Namespace) -> int:
@@ -100,6 +103,6 @@ VERBS = {
         _arguments,
         _run,
         "Print the rules a session is given at its start, or change one.",
-        "recalld rules harden 01JZ5W3V9Q8Y7X6W5V4T3S2R1Q --pattern 'git push *--force*'",
+        "recalld rules",
     )
 }

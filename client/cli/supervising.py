@@ -9,16 +9,17 @@ from ...auth.errors import InvalidRequest
 from ..service import installation
 from ..service import unit as service
 from . import terminal
-from .verb import Context, Verb, common
+from .verb import Context, Verb, common, deed
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     deeds = parser.add_subparsers(dest="deed", metavar="install|uninstall|status", required=True)
-    deeds.add_parser("install", help="write the unit and start it")
-    deeds.add_parser("uninstall", help="stop it and remove the unit")
-    deeds.add_parser("status", help="say whether it is installed, running and up to date")
-    for deed in deeds.choices.values():
-        common(deed, nested=True)
+    for name, about in (
+        ("install", "write the unit and start it"),
+        ("uninstall", "stop it and remove the unit"),
+        ("status", "say whether it is installed, running and up to date"),
+    ):
+        common(deed(deeds, name, about, f"recalld service {name}"), nested=True)
 
 
 def _service(context: Context, args: argparse.Namespace) -> int:

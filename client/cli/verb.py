@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, NoReturn, TypeVar
+from typing import NamedTuple, NoReturn, Protocol, TypeVar
 
 from ...auth.errors import AccessDenied, GrantElsewhere, InvalidRequest, Unauthenticated
 from ...auth.paths import Layout, layout
@@ -165,6 +165,35 @@ def common(parser: argparse.ArgumentParser, *, nested: bool = False) -> None:
         default=unset if nested else VERB_SECONDS,
         metavar="SECONDS",
         help=f"give up after this long (default: {VERB_SECONDS:g})",
+    )
+
+
+class Deeds(Protocol):
+    """What argparse returns for the deeds of a verb; its own name for that is private."""
+
+    def add_parser(
+        self,
+        name: str,
+        *,
+        help: str,  # noqa: A002 - argparse's name
+        description: str,
+        epilog: str,
+        formatter_class: type[argparse.HelpFormatter],
+        allow_abbrev: bool,
+    ) -> argparse.ArgumentParser:
+        """The parser of one more deed."""
+        ...
+
+
+def deed(deeds: Deeds, name: str, about: str, example: str) -> argparse.ArgumentParser:
+    """The parser of one deed of a verb, such as `issue` of `grant`; it needs `common`, nested."""
+    return deeds.add_parser(
+        name,
+        help=about,
+        description=f"{about[:1].upper()}{about[1:]}.",
+        epilog=f"example:\n  {example}",
+        formatter_class=Formatter,
+        allow_abbrev=False,
     )
 
 

@@ -282,20 +282,6 @@ def test_doctor_finds_loose_modes(recalld: Cli, daemon: Daemon) -> None:
     assert f"chmod 600 {daemon.data / 'memory.db'}" in failure["fix"]
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_knows_every_verb(recalld: Cli, shell: str) -> None:
-    """The script names all verbs and their options; bash also runs it here."""
-    script = recalld.ok("completion", shell)
-    assert [verb for verb in VERBS if verb not in script] == []
-    assert "as-of" in script
-    if shell == "bash":
-        asked = "COMP_WORDS=(recalld gr); COMP_CWORD=1; _recalld; echo ${COMPREPLY[@]}"
-        done = subprocess.run(
-            ["bash", "-c", f"{script}\n{asked}"], capture_output=True, text=True, check=True
-        )
-        assert done.stdout.split() == ["grant"]
-
-
 LIGHT = {"dataclasses", "httpx", "logging", "pathlib", "pydantic", "rich", "shutil", "subprocess"}
 
 
