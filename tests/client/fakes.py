@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple
 
@@ -53,6 +55,7 @@ class FakeDaemon:
         self.closing = False
         self.honest = honest
         self.asked: list[Asked] = []
+        self.lines: list[socket.socket] = []
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.server.daemon_threads = True
         self.record = Record(
@@ -86,6 +89,13 @@ class FakeDaemon:
         self.server.server_close()
         self._thread.join()
 
+    def hang_up(self) -> None:
+        """End every connection without a word, as a daemon does with idle ones."""
+        for line in self.lines:
+            with suppress(OSError):  # the client may have been faster
+                line.shutdown(socket.SHUT_RDWR)
+        self.lines.clear()
+
     def calls(self, path: str) -> list[Asked]:
         """The requests for this path."""
         return [asked for asked in self.asked if asked.path.partition("?")[0] == path]
@@ -111,6 +121,10 @@ class FakeDaemon:
 
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002
                 """Keep quiet."""
+
+            def setup(self) -> None:
+                super().setup()
+                fake.lines.append(self.connection)
 
             def handle_one_request(self) -> None:
                 try:

@@ -64,6 +64,16 @@ def test_a_dishonest_daemon_sees_nothing_but_a_nonce(talk: Channel, fake: Fakes)
     assert not any("authorization" in asked.headers for asked in daemon.asked)
 
 
+def test_a_channel_outlives_its_connection(talk: Channel, fake: Fakes) -> None:
+    """A connection the daemon closed meanwhile is replaced by one that is proven like the first."""
+    daemon = fake(sequence(OK))
+    request = Request("GET", "/v1/x", token="rk_secret")
+    for _ in range(3):
+        assert talk.call(request) == {"status": "ok"}
+        daemon.hang_up()
+    assert len(daemon.calls("/v1/hello")) == len(daemon.calls("/v1/x")) == 3
+
+
 def test_without_a_record_nothing_is_started_unless_asked(place: Layout) -> None:
     """With `start` off, a missing daemon is an error that names the remedy."""
     with pytest.raises(DaemonUnreachable) as caught:

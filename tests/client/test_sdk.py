@@ -189,6 +189,33 @@ def test_every_connection_is_proven(lonely: Memory, fake: Fakes) -> None:
     assert not any(b"secret" in asked.body for asked in daemon.asked)
 
 
+def test_an_idle_connection_that_was_closed_is_made_anew(lonely: Memory, fake: Fakes) -> None:
+    """A call after it finds, proves and uses another one; nothing is sent twice."""
+    daemon = fake(sequence(RECEIPT))
+    for turn in range(3):
+        assert lonely.store("x").id == "1"
+        daemon.hang_up()
+        assert len(daemon.calls("/v1/memories")) == turn + 1
+    assert len(daemon.calls("/v1/hello")) >= 3
+
+
+def test_an_idle_connection_under_asyncio_is_made_anew(place: Layout, fake: Fakes) -> None:
+    """The same for `AsyncMemory`: proven again, and an imposter by then is found out."""
+    daemon = fake(sequence(RECEIPT))
+
+    async def main() -> None:
+        async with AsyncMemory(token="rk_test", home=place.data, start=False, timeout=3) as memory:
+            for _ in range(2):
+                assert (await memory.store("x")).id == "1"
+                daemon.hang_up()
+            daemon.honest = False
+            with pytest.raises(DaemonUnreachable, match="not our daemon"):
+                await memory.store("secret text")
+
+    anyio.run(main)
+    assert len(daemon.calls("/v1/memories")) == 2
+
+
 def test_writes_carry_a_key_and_repeat_it(lonely: Memory, fake: Fakes) -> None:
     """A write whose answer was lost is sent again under the same key, so it happens once."""
     daemon = fake(sequence(None, RECEIPT, RECEIPT))
