@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 
 import orjson
@@ -16,7 +16,7 @@ from . import responses
 from .access import Need
 from .answers import Answer
 from .call import Call
-from .route import Route
+from .route import Handler, Route
 
 Json = dict[str, object]
 
@@ -32,16 +32,17 @@ WITH_STORE = (e.StoreDamaged, e.StorageTrouble, e.DeadlineExceeded, e.DiskFull)
 _REF = "#/components/schemas/{model}"
 
 
-async def openapi(call: Call) -> Answer:
-    """The description of this interface."""
-    return Answer(200, _document())
+def openapi(routes: Callable[[], Iterable[Route]]) -> Handler:
+    """The handler that describes these routes, its own among them; it asks for them when called."""
 
+    @cache
+    def document() -> bytes:
+        return orjson.dumps(describe(routes()))
 
-@cache
-def _document() -> bytes:
-    from .table import ROUTES  # the table names this handler
+    async def answer(_call: Call) -> Answer:
+        return Answer(200, document())
 
-    return orjson.dumps(describe(ROUTES))
+    return answer
 
 
 def describe(routes: Iterable[Route]) -> Json:

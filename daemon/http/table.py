@@ -82,7 +82,12 @@ PROCESS = (
         streams=True,
     ),
     Route(
-        "GET", "/openapi.json", openapi.openapi, NOBODY, "This description", responses.Description
+        "GET",
+        "/openapi.json",
+        openapi.openapi(lambda: ROUTES),
+        NOBODY,
+        "This description",
+        responses.Description,
     ),
 )
 
