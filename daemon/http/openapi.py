@@ -32,17 +32,18 @@ WITH_STORE = (e.StoreDamaged, e.StorageTrouble, e.DeadlineExceeded, e.DiskFull)
 _REF = "#/components/schemas/{model}"
 
 
-def openapi(routes: Callable[[], Iterable[Route]]) -> Handler:
+def describing(routes: Callable[[], Iterable[Route]]) -> Handler:
     """The handler that describes these routes, its own among them; it asks for them when called."""
 
     @cache
     def document() -> bytes:
         return orjson.dumps(describe(routes()))
 
-    async def answer(_call: Call) -> Answer:
+    async def openapi(_call: Call) -> Answer:
+        """The description of this interface."""
         return Answer(200, document())
 
-    return answer
+    return openapi
 
 
 def describe(routes: Iterable[Route]) -> Json:

@@ -84,7 +84,7 @@ PROCESS = (
     Route(
         "GET",
         "/openapi.json",
-        openapi.openapi(lambda: ROUTES),
+        openapi.describing(lambda: ROUTES),
         NOBODY,
         "This description",
         responses.Description,
