@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
-from ...auth.errors import DaemonSilent, DaemonUnreachable, Draining, from_wire
+from ...auth.errors import Draining, from_wire
 from ...auth.paths import Layout
 from .connect import connect
 from .deadline import Deadline
@@ -57,7 +57,7 @@ class Channel:
             except Broken as error:
                 again = retries.after_break()
                 if again is None or self.deadline.left() <= again:
-                    raise _lost(request) from error
+                    raise request.lost() from error
                 time.sleep(again)
                 continue
             if answer.status < 400:
@@ -78,7 +78,7 @@ class Channel:
         try:
             answer = self._once(request, hear)
         except Broken as error:
-            raise _lost(request) from error
+            raise request.lost() from error
         if answer.status >= 400:
             raise from_wire(parse(answer.body), answer.status)
 
@@ -95,12 +95,8 @@ class Channel:
             )
         except Silence as error:
             self.close()
-            raise DaemonSilent(
-                f"The daemon (pid {live.record.pid}) did not answer within"
-                f" {self.deadline.seconds:g} s (phase request: {request.method} {request.target})."
-                f" Log: {self.layout.log}.",
-                hint="Try again, or run: recalld doctor",
-            ) from error
+            pid, seconds = live.record.pid, self.deadline.seconds
+            raise request.unanswered(pid, seconds, self.layout.log) from error
         except Broken:
             self.close()
             raise
@@ -110,11 +106,3 @@ class Channel:
         if self._live is not None:
             self._live.wire.close()
             self._live = None
-
-
-def _lost(request: Request) -> DaemonUnreachable:
-    doubt = "" if request.repeatable() else " It is unknown whether it was carried out."
-    return DaemonUnreachable(
-        f"The connection to the daemon broke during {request.method} {request.target}.{doubt}",
-        hint="Try again, or run: recalld doctor",
-    )

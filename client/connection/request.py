@@ -6,10 +6,12 @@ import json
 import os
 from typing import NamedTuple
 
+from ...auth.errors import DaemonSilent, DaemonUnreachable
 from .http1 import quote
 
 _SAFE = frozenset({"GET", "HEAD"})
 _READS = frozenset({"/v1/recall", "/v1/search"})
+_REMEDY = "Try again, or run: recalld doctor"
 
 
 class Request(NamedTuple):
@@ -33,6 +35,24 @@ class Request(NamedTuple):
         """Whether sending it twice has the effect of sending it once."""
         path = self.target.partition("?")[0]
         return self.method in _SAFE or self.key is not None or path in _READS
+
+    def lost(self) -> DaemonUnreachable:
+        """The error when the connection broke under it and it is not sent again."""
+        doubt = "" if self.repeatable() else " It is unknown whether it was carried out."
+        return DaemonUnreachable(
+            f"The connection to the daemon broke during {self._name()}.{doubt}", hint=_REMEDY
+        )
+
+    def unanswered(self, pid: int, seconds: float, log: str) -> DaemonSilent:
+        """The error when the daemon of this pid kept silent for so long."""
+        return DaemonSilent(
+            f"The daemon (pid {pid}) did not answer within {seconds:g} s"
+            f" (phase request: {self._name()}). Log: {log}.",
+            hint=_REMEDY,
+        )
+
+    def _name(self) -> str:
+        return f"{self.method} {self.target.partition('?')[0]}"
 
     def headers(self, secret: str) -> dict[str, str]:
         """The headers of this request for the daemon with this owner secret."""

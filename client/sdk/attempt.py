@@ -9,20 +9,12 @@ from typing import Generic, TypedDict, TypeVar
 
 import httpx
 
-from ...auth.errors import (
-    DaemonSilent,
-    DaemonUnreachable,
-    GrantElsewhere,
-    RecalldError,
-    Unauthenticated,
-    from_wire,
-)
+from ...auth.errors import GrantElsewhere, RecalldError, Unauthenticated, from_wire
 from ...auth.record import Record
 from ..connection import access
 from ..connection.access import Credentials
 from ..connection.deadline import Deadline
 from ..connection.documents import document, parse
-from ..connection.http1 import quote
 from ..connection.retry import Retries
 from .anchor import Anchor
 from .operations import Operation
@@ -30,7 +22,7 @@ from .operations import Operation
 T = TypeVar("T")
 
 
-class Request(TypedDict):
+class Sent(TypedDict):
     """The arguments of `httpx.Client.request`."""
 
     method: str
@@ -44,52 +36,38 @@ class Attempt(Generic[T]):
     """The state of one call."""
 
     def __init__(self, operation: Operation[T], anchor: Anchor, deadline: Deadline) -> None:
-        self._operation = operation
+        self._read = operation.read
         self._anchor = anchor
-        self._retries = Retries(repeatable=operation.repeatable)
+        self._asked = operation.request
+        self._retries = Retries(repeatable=self._asked.repeatable())
         self.deadline = deadline
         # Why the token was refused, until it has been looked for anew: once, never in a loop.
         self.refusal: GrantElsewhere | Unauthenticated | None = None
 
-    def request(self, record: Record, found: Credentials) -> Request:
+    def request(self, record: Record, found: Credentials) -> Sent:
         """What to send to the daemon of this record."""
         host = f"[{record.host}]" if ":" in record.host else record.host
+        asked = self._asked._replace(token=found.token, checkout=found.root)
+        declared = {} if asked.body is None else {"Content-Type": "application/json"}
         return {
-            "method": self._operation.method,
-            "url": f"http://{host}:{record.port}{self._operation.target}",
-            "content": self._operation.body,
-            "headers": self._headers(found),
+            "method": asked.method,
+            "url": f"http://{host}:{record.port}{asked.target}",
+            "content": asked.body,
+            "headers": asked.headers(record.secret) | declared,
             "timeout": max(self.deadline.left(), 0.001),
         }
-
-    def _headers(self, found: Credentials) -> dict[str, str]:
-        told = {"Authorization": f"Bearer {found.token}"}
-        if found.root is not None:
-            told["Recalld-Checkout"] = quote(found.root)
-        if self._operation.key is not None:
-            told["Idempotency-Key"] = self._operation.key
-        if self._operation.body is not None:
-            told["Content-Type"] = "application/json"
-        return told
 
     def broken(self, error: httpx.TransportError, record: Record) -> float:
         """The connection failed: seconds to wait before sending again; raises if that is final."""
         self._anchor.lose(record)
         unsent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
         if self.deadline.over or (isinstance(error, httpx.TimeoutException) and not unsent):
-            raise DaemonSilent(
-                f"The daemon (pid {record.pid}) did not answer within {self.deadline.seconds:g} s"
-                f" (phase request: {self._name}). Log: {self._anchor.layout.log}.",
-                hint="Try again, or run: recalld doctor",
-            ) from error
+            seconds, log = self.deadline.seconds, self._anchor.layout.log
+            raise self._asked.unanswered(record.pid, seconds, log) from error
         # A connection that was never made carried nothing, so trying again is always safe.
         pause = 0.0 if unsent else self._retries.after_break()
         if pause is None or self.deadline.left() <= pause:
-            doubt = "" if self._operation.repeatable else " It may have been carried out."
-            raise DaemonUnreachable(
-                f"The connection to the daemon broke during {self._name}.{doubt}",
-                hint="Try again, or run: recalld doctor",
-            ) from error
+            raise self._asked.lost() from error
         return pause
 
     def judge(self, answer: httpx.Response, record: Record, found: Credentials) -> float | None:
@@ -109,11 +87,7 @@ class Attempt(Generic[T]):
 
     def read(self, answer: httpx.Response) -> T:
         """The model of a successful answer."""
-        return self._operation.read(document(parse(answer.content)))
-
-    @property
-    def _name(self) -> str:
-        return f"{self._operation.method} {self._operation.target.partition('?')[0]}"
+        return self._read(document(parse(answer.content)))
 
 
 def _explained(error: RecalldError, found: Credentials) -> RecalldError:

@@ -11,7 +11,7 @@ from typing import Generic, NamedTuple, TypedDict, TypeVar
 from ...auth.errors import RecalldError
 from ..connection.documents import Document
 from ..connection.http1 import encode_query, quote
-from ..connection.request import encode, new_key
+from ..connection.request import Request, encode, new_key
 from . import readings
 from .models import Entry, Found, NamespaceStats, Page, Recalled, Receipt, Status
 
@@ -19,21 +19,10 @@ T = TypeVar("T")
 
 
 class Operation(NamedTuple, Generic[T]):
-    """One call: `key` makes a write repeatable, `read` turns the answer into its model."""
+    """One call: what is asked, and `read`, which turns the answer into its model."""
 
-    method: str
-    target: str
-    body: bytes | None
-    key: str | None
+    request: Request
     read: Callable[[Document], T]
-
-    @property
-    def repeatable(self) -> bool:
-        """Whether sending it twice has the effect of sending it once."""
-        return self.key is not None or self.method == "GET" or self.target in _READS
-
-
-_READS = frozenset({"/v1/recall", "/v1/search"})
 
 
 class StoreFields(TypedDict, total=False):
@@ -114,7 +103,7 @@ class Turn(TypedDict, total=False):
 
 def _write(method: str, target: str, body: object, read: Callable[[Document], T]) -> Operation[T]:
     raw = None if body is None else encode(body)
-    return Operation(method, target, raw, new_key(), read)
+    return Operation(Request(method, target, raw, key=new_key()), read)
 
 
 def _memory(memory_id: str, rest: str = "") -> str:
@@ -135,18 +124,18 @@ def store_many(drafts: Iterable[Draft]) -> Operation[list[Receipt | RecalldError
 def recall(query: str, limit: int, fields: RecallFields) -> Operation[Recalled]:
     """Recall by meaning and words."""
     body = encode({"query": query, "limit": limit, **fields})
-    return Operation("POST", "/v1/recall", body, None, readings.recalled)
+    return Operation(Request("POST", "/v1/recall", body), readings.recalled)
 
 
 def search(query: str, limit: int, offset: int, fields: FilterFields) -> Operation[Found]:
     """Find what contains every word."""
     body = encode({"query": query, "limit": limit, "offset": offset, **fields})
-    return Operation("POST", "/v1/search", body, None, readings.found)
+    return Operation(Request("POST", "/v1/search", body), readings.found)
 
 
 def get(memory_id: str) -> Operation[Entry]:
     """One whole memory."""
-    return Operation("GET", _memory(memory_id), None, None, readings.entry)
+    return Operation(Request("GET", _memory(memory_id)), readings.entry)
 
 
 def listing(limit: int, cursor: str | None, fields: ListFields) -> Operation[Page]:
@@ -158,7 +147,7 @@ def listing(limit: int, cursor: str | None, fields: ListFields) -> Operation[Pag
     single = {"status": fields.get("status"), "since": fields.get("since")}
     single["until"] = fields.get("until")
     pairs += [(name, value) for name, value in single.items() if value]
-    return Operation("GET", "/v1/memories" + encode_query(pairs), None, None, readings.page)
+    return Operation(Request("GET", "/v1/memories" + encode_query(pairs)), readings.page)
 
 
 def edit(memory_id: str, fields: EditFields) -> Operation[Entry]:
@@ -176,7 +165,7 @@ def history(memory_id: str, cursor: str | None) -> Operation[readings.Versions]:
     target = _memory(memory_id, "/history")
     if cursor is not None:
         target += encode_query([("cursor", cursor)])
-    return Operation("GET", target, None, None, readings.versions)
+    return Operation(Request("GET", target), readings.versions)
 
 
 def undo(memory_id: str) -> Operation[Entry]:
@@ -196,9 +185,9 @@ def conversation(
 
 def status() -> Operation[Status]:
     """How the daemon is doing, as far as this grant may know."""
-    return Operation("GET", "/v1/status", None, None, readings.status)
+    return Operation(Request("GET", "/v1/status"), readings.status)
 
 
 def stats() -> Operation[list[NamespaceStats]]:
     """What each readable namespace holds."""
-    return Operation("GET", "/v1/stats", None, None, readings.stats)
+    return Operation(Request("GET", "/v1/stats"), readings.stats)
