@@ -6,9 +6,9 @@ import argparse
 
 from ...auth.errors import InvalidRequest
 from ..connection.documents import Document, text
-from ..connection.http1 import quote
-from . import options, terminal
-from .reading import print_memory
+from ..connection.http1 import segment
+from . import options
+from .reading import tell_memory
 from .verb import Context, Verb
 
 
@@ -50,7 +50,7 @@ def _edit(context: Context, args: argparse.Namespace) -> int:
         raise InvalidRequest("There is nothing to change.", hint="Run: recalld edit --help")
     if args.if_version is not None:
         changes["if_version"] = args.if_version
-    return _tell(context, context.ask("PATCH", _path(args.id), changes, write=True))
+    return tell_memory(context, context.ask("PATCH", _path(args.id), changes, write=True))
 
 
 def _one_argument(parser: argparse.ArgumentParser) -> None:
@@ -59,28 +59,16 @@ def _one_argument(parser: argparse.ArgumentParser) -> None:
 
 def _forget(context: Context, args: argparse.Namespace) -> int:
     answer = context.ask("DELETE", _path(args.id), write=True)
-    if context.json:
-        terminal.say(terminal.as_json(answer))
-    else:
-        known = terminal.one_line(text(answer, "id"))
-        terminal.say(f"Forgot {known}; to bring it back: recalld undo {known}")
-    return 0
+    known = text(answer, "id")
+    return context.tell(answer, f"Forgot {known}; to bring it back: recalld undo {known}")
 
 
 def _undo(context: Context, args: argparse.Namespace) -> int:
-    return _tell(context, context.ask("POST", f"{_path(args.id)}/undo", write=True))
-
-
-def _tell(context: Context, memory: Document) -> int:
-    if context.json:
-        terminal.say(terminal.as_json(memory))
-    else:
-        print_memory(memory)
-    return 0
+    return tell_memory(context, context.ask("POST", f"{_path(args.id)}/undo", write=True))
 
 
 def _path(memory: str) -> str:
-    return f"/v1/memories/{quote(memory).replace('/', '%2F')}"
+    return f"/v1/memories/{segment(memory)}"
 
 
 VERBS = {

@@ -12,7 +12,7 @@ from ...auth.errors import InvalidRequest, NotFound, StorageTrouble
 from ..connection import access
 from ..connection.channel import Channel
 from ..connection.documents import Document, document, maybe_text, rows, text
-from ..connection.http1 import quote
+from ..connection.http1 import segment
 from . import options, tables, terminal
 from .verb import Context, Verb, common, deed, working_folder
 
@@ -67,7 +67,9 @@ def _grant(context: Context, args: argparse.Namespace) -> int:
         case "list":
             return _list(context)
         case "revoke":
-            return _tell(context, context.own("DELETE", f"/v1/grants/{quote(args.id)}"), "Revoked")
+            return _tell(
+                context, context.own("DELETE", f"/v1/grants/{segment(args.id)}"), "Revoked"
+            )
         case _:
             return _rotate(context, args)
 
@@ -104,7 +106,7 @@ def _here(context: Context, args: argparse.Namespace) -> int:
     granted = access.grant(context.channel, wishes)
     path = tokens.write(checkout.root, context.layout.data, text(granted, "token"))
     if old is not None:  # only now: a failure before would have left the checkout without any
-        context.own("DELETE", f"/v1/grants/{quote(text(old, 'id'))}")
+        context.own("DELETE", f"/v1/grants/{segment(text(old, 'id'))}")
     granted.pop("token", None)
     replaced = None if old is None else text(old, "id")
     _tell(context, {**granted, "token_path": path, "replaced": replaced}, "Granted")
@@ -117,13 +119,11 @@ def _here(context: Context, args: argparse.Namespace) -> int:
 
 
 def _tell_unchanged(context: Context, grant: Document) -> int:
-    if context.json:
-        terminal.say(terminal.as_json({**grant, "replaced": None}))
-        return 0
     known = text(grant, "id")
-    terminal.say(terminal.one_line(f"Already granted: {known} for {_covered(grant)}"))
-    terminal.notice(f"nothing was changed; for a new token: recalld grant rotate {known}")
-    return 0
+    if not context.json:
+        terminal.notice(f"nothing was changed; for a new token: recalld grant rotate {known}")
+    sentence = f"Already granted: {known} for {_covered(grant)}"
+    return context.tell({**grant, "replaced": None}, sentence)
 
 
 def _current(channel: Channel, checkout: Checkout) -> Document | None:
@@ -190,7 +190,7 @@ def _covered(grant: Document) -> str:
 def _rotate(context: Context, args: argparse.Namespace) -> int:
     """A new token; where the grant belongs to a checkout that is here, it is put there."""
     _check_checkout(context.channel, args.id)
-    granted = context.own("POST", f"/v1/grants/{quote(args.id)}/rotate")
+    granted = context.own("POST", f"/v1/grants/{segment(args.id)}/rotate")
     root = maybe_text(granted, "checkout")
     if root is None:
         return _show(context, granted)
@@ -218,21 +218,13 @@ def _check_checkout(channel: Channel, grant_id: str) -> None:
 
 def _show(context: Context, granted: Document) -> int:
     """Print a token that is kept nowhere."""
-    if context.json:
-        terminal.say(terminal.as_json(granted))
-    else:
-        terminal.say(terminal.one_line(text(granted, "token")))
-    return 0
+    return context.tell(granted, text(granted, "token"))
 
 
 def _tell(context: Context, granted: Document, deed: str) -> int:
-    if context.json:
-        terminal.say(terminal.as_json(granted))
-        return 0
     names = _covered(granted)
     about = f" for {names} (token in {text(granted, 'token_path')})" if names else ""
-    terminal.say(terminal.one_line(f"{deed} {text(granted, 'id')}{about}"))
-    return 0
+    return context.tell(granted, f"{deed} {text(granted, 'id')}{about}")
 
 
 VERBS = {

@@ -44,14 +44,15 @@ def _run(context: Context, args: argparse.Namespace) -> int:
             return _load(context, context.ask("GET", f"/v1/checkpoint{query}"))
         case _:
             answer = context.ask("DELETE", f"/v1/checkpoint{query}", write=True)
-            return _tell(context, answer, "Cleared the checkpoint of")
+            return context.tell(answer, f"Cleared the checkpoint of {text(answer, 'namespace')}")
 
 
 def _save(context: Context, args: argparse.Namespace) -> int:
     body = options.present(
         **{name: cast("str | None", getattr(args, name)) for name in (*_PARTS, "namespace")}
     )
-    return _tell(context, context.write("PUT", "/v1/checkpoint", body), "Saved the checkpoint of")
+    answer = context.write("PUT", "/v1/checkpoint", body)
+    return context.tell(answer, f"Saved the checkpoint of {text(answer, 'namespace')}")
 
 
 def _load(context: Context, answer: Document) -> int:
@@ -72,14 +73,6 @@ def _load(context: Context, answer: Document) -> int:
         if text(found, name):
             terminal.say(f"{name}:")
             terminal.say(terminal.block(text(found, name)))
-    return 0
-
-
-def _tell(context: Context, answer: Document, done: str) -> int:
-    if context.json:
-        terminal.say(terminal.as_json(answer))
-    else:
-        terminal.say(terminal.one_line(f"{done} {text(answer, 'namespace')}"))
     return 0
 
 

@@ -15,7 +15,7 @@ from ..connection.documents import (
     strings,
     text,
 )
-from ..connection.http1 import encode_query, quote
+from ..connection.http1 import encode_query, segment
 from . import options, tables, terminal
 from .verb import Context, Verb
 
@@ -83,16 +83,19 @@ def _one_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def _show(context: Context, args: argparse.Namespace) -> int:
-    answer = context.ask("GET", f"/v1/memories/{_segment(args.id)}")
+    return tell_memory(context, context.ask("GET", f"/v1/memories/{segment(args.id)}"))
+
+
+def tell_memory(context: Context, memory: Document) -> int:
+    """One memory as JSON, or for people: named values, then its text."""
     if context.json:
-        terminal.say(terminal.as_json(answer))
+        terminal.say(terminal.as_json(memory))
     else:
-        print_memory(answer)
+        _print(memory)
     return 0
 
 
-def print_memory(memory: Document) -> None:
-    """One memory for people: named values, then its text."""
+def _print(memory: Document) -> None:
     pairs = [(name, text(memory, name)) for name in _SHOWN if text(memory, name)]
     pairs += [
         ("version", str(count(memory, "version"))),
@@ -110,7 +113,7 @@ def print_memory(memory: Document) -> None:
 
 
 def _history(context: Context, args: argparse.Namespace) -> int:
-    versions = _versions(context, f"/v1/memories/{_segment(args.id)}/history")
+    versions = _versions(context, f"/v1/memories/{segment(args.id)}/history")
     if context.json:
         terminal.say(terminal.as_json({"versions": versions}))
         return 0
@@ -133,11 +136,6 @@ def _version(version: Document) -> tuple[str, ...]:
     at = tables.when(text(version, "at"))
     named = str(count(version, "version")), at, text(version, "op"), text(version, "by")
     return *named, text(version, "content")
-
-
-def _segment(memory: str) -> str:
-    """The id as one path segment: a slash in it must not reach another route."""
-    return quote(memory).replace("/", "%2F")
 
 
 def _no_arguments(parser: argparse.ArgumentParser) -> None:

@@ -27,16 +27,10 @@ def _recall_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _recall(context: Context, args: argparse.Namespace) -> int:
     body = options.present(
-        query=" ".join(args.query),
-        limit=args.limit,
-        kinds=args.kind,
-        tags=args.tag,
-        since=args.since,
-        until=args.until,
+        **_asked(args),
         as_of=args.as_of,
         budget=args.budget,
         explain=args.explain or None,
-        namespaces=args.namespace,
         timeout_ms=max(1, min(60_000, int(context.deadline.left() * 1000))),
     )
     answer = context.ask("POST", "/v1/recall", body)
@@ -84,22 +78,26 @@ def _search_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _search(context: Context, args: argparse.Namespace) -> int:
-    body = options.present(
-        query=" ".join(args.query),
-        limit=args.limit,
-        offset=args.offset,
-        kinds=args.kind,
-        tags=args.tag,
-        since=args.since,
-        until=args.until,
-        namespaces=args.namespace,
-    )
+    body = options.present(**_asked(args), offset=args.offset)
     answer = context.ask("POST", "/v1/search", body)
     if context.json:
         terminal.say(terminal.as_json(answer))
     else:
         _print_hits(context, answer)
     return 0
+
+
+def _asked(args: argparse.Namespace) -> dict[str, object]:
+    """What both verbs ask for: the query and what it is narrowed to."""
+    return {
+        "query": " ".join(args.query),
+        "limit": args.limit,
+        "kinds": args.kind,
+        "tags": args.tag,
+        "since": args.since,
+        "until": args.until,
+        "namespaces": args.namespace,
+    }
 
 
 def _print_hits(context: Context, answer: Document) -> None:

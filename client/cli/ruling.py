@@ -6,7 +6,7 @@ import argparse
 from typing import cast
 
 from ..connection.documents import Document, count, document, rows, text
-from ..connection.http1 import encode_query, quote
+from ..connection.http1 import encode_query, segment
 from . import options, tables, terminal
 from .verb import Context, Verb, common, deed
 
@@ -52,14 +52,17 @@ def _run(context: Context, args: argparse.Namespace) -> int:
     chosen = cast("str | None", args.deed)
     if chosen is None:
         return _list(context, args)
-    path = f"/v1/rules/{quote(args.id).replace('/', '%2F')}"
-    if chosen == "harden":
-        body = options.present(tool=args.tool, pattern=args.pattern)
-        return _tell(context, context.ask("POST", f"{path}/hard", body, write=True), "Hardened")
-    if chosen == "soften":
-        return _tell(context, context.ask("DELETE", f"{path}/hard", write=True), "Softened")
-    done = "Promoted" if chosen == "promote" else "Demoted"
-    return _tell(context, context.ask("POST", f"{path}/{chosen}", write=True), done)
+    path = f"/v1/rules/{segment(args.id)}"
+    match chosen:
+        case "harden":
+            body = options.present(tool=args.tool, pattern=args.pattern)
+            answer, done = context.ask("POST", f"{path}/hard", body, write=True), "Hardened"
+        case "soften":
+            answer, done = context.ask("DELETE", f"{path}/hard", write=True), "Softened"
+        case _:
+            answer = context.ask("POST", f"{path}/{chosen}", write=True)
+            done = "Promoted" if chosen == "promote" else "Demoted"
+    return context.tell(answer, f"{done} {text(answer, 'id')}")
 
 
 def _list(context: Context, args: argparse.Namespace) -> int:
@@ -88,14 +91,6 @@ def _row(rule: Document) -> tuple[str, ...]:
         tables.when(text(rule, "created_at")),
         text(rule, "content"),
     )
-
-
-def _tell(context: Context, answer: Document, done: str) -> int:
-    if context.json:
-        terminal.say(terminal.as_json(answer))
-    else:
-        terminal.say(terminal.one_line(f"{done} {text(answer, 'id')}"))
-    return 0
 
 
 VERBS = {

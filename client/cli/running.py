@@ -21,11 +21,8 @@ def _stop(context: Context, _args: argparse.Namespace) -> int:
     from ..connection.stopping import stop  # processes and locks; only these two verbs pay for them
 
     pid = stop(context.layout, context.deadline, "recalld stop")
-    if context.json:
-        terminal.say(terminal.as_json({"stopped": pid is not None, "pid": pid}))
-    else:
-        terminal.say("No daemon was running." if pid is None else f"Stopped (pid {pid}).")
-    return 0
+    sentence = "No daemon was running." if pid is None else f"Stopped (pid {pid})."
+    return context.tell({"stopped": pid is not None, "pid": pid}, sentence)
 
 
 def _restart(context: Context, _args: argparse.Namespace) -> int:
@@ -38,20 +35,12 @@ def _restart(context: Context, _args: argparse.Namespace) -> int:
 def _tell(context: Context, deed: str) -> int:
     live = context.channel.live()
     known = live.record
-    if context.json:
-        told: Document = {
-            "pid": known.pid,
-            "port": known.port,
-            "version": live.hello.version,
-            "managed_by": known.managed_by,
-        }
-        terminal.say(terminal.as_json(told))
-    else:
-        terminal.say(
-            f"{deed} (pid {known.pid}, port {known.port}, recalld {live.hello.version},"
-            f" started by {known.managed_by})."
-        )
-    return 0
+    version, manager = live.hello.version, known.managed_by
+    told: Document = {"pid": known.pid, "port": known.port, "version": version}
+    return context.tell(
+        {**told, "managed_by": manager},
+        f"{deed} (pid {known.pid}, port {known.port}, recalld {version}, started by {manager}).",
+    )
 
 
 def _status(context: Context, _args: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ from typing import cast
 
 from ...auth.errors import InvalidRequest, PayloadTooLarge
 from ..connection.documents import text
-from . import options, terminal
+from . import options
 from .verb import Context, Verb
 
 _STDIN_LIMIT = 1_048_576
@@ -48,14 +48,8 @@ def _run(context: Context, args: argparse.Namespace) -> int:
         observed_at=args.observed_at,
     )
     answer = context.write("POST", "/v1/memories", body)
-    if context.json:
-        terminal.say(terminal.as_json(answer))
-    else:
-        said = _SAID.get(text(answer, "result"), text(answer, "result"))
-        terminal.say(
-            terminal.one_line(f"{said} {text(answer, 'id')} in {text(answer, 'namespace')}")
-        )
-    return 0
+    said = _SAID.get(text(answer, "result"), text(answer, "result"))
+    return context.tell(answer, f"{said} {text(answer, 'id')} in {text(answer, 'namespace')}")
 
 
 def _content(words: list[str]) -> str:

@@ -46,13 +46,8 @@ def _install(context: Context) -> int:
 def _uninstall(context: Context) -> int:
     path = service.unit_path(context.environ)
     removed = installation.uninstall(context.environ, context.deadline)
-    if context.json:
-        terminal.say(terminal.as_json({"removed": removed, "path": path}))
-    else:
-        terminal.say(
-            terminal.one_line(f"Removed {path}" if removed else "No service was installed.")
-        )
-    return 0
+    sentence = f"Removed {path}" if removed else "No service was installed."
+    return context.tell({"removed": removed, "path": path}, sentence)
 
 
 def _status(context: Context) -> int:

@@ -135,6 +135,14 @@ class Context:
         raw = None if body is None else encode(body)
         return self.channel.call(Request(method, target, raw, owner=True))
 
+    def tell(self, answer: Mapping[str, object], sentence: str) -> int:
+        """Print the answer for machines, or the sentence for people; the exit code is 0."""
+        if self.json:
+            terminal.say(terminal.as_json(answer))
+        else:
+            terminal.say(terminal.one_line(sentence))
+        return 0
+
     def hint_at_former_place(self) -> None:
         """Where there is nothing: say so when what is missed may lie where this checkout was."""
         from ..connection import former  # only where nothing was found

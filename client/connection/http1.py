@@ -35,6 +35,11 @@ def quote(text: str) -> str:
     return "".join(chr(byte) if byte in _UNRESERVED else f"%{byte:02X}" for byte in raw)
 
 
+def segment(text: str) -> str:
+    """Percent-encode an id as one segment of a path: a slash in it must not reach another route."""
+    return quote(text).replace("/", "%2F")
+
+
 def encode_query(pairs: list[tuple[str, str]]) -> str:
     """`?name=value&…` for these pairs, or nothing."""
     if not pairs:

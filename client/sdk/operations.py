@@ -10,7 +10,7 @@ from typing import Generic, NamedTuple, TypedDict, TypeVar
 
 from ...auth.errors import RecalldError
 from ..connection.documents import Document
-from ..connection.http1 import encode_query, quote
+from ..connection.http1 import encode_query, segment
 from ..connection.request import Request, encode, new_key
 from . import readings
 from .models import Entry, Found, NamespaceStats, Page, Recalled, Receipt, Status
@@ -107,7 +107,7 @@ def _write(method: str, target: str, body: object, read: Callable[[Document], T]
 
 
 def _memory(memory_id: str, rest: str = "") -> str:
-    return f"/v1/memories/{quote(memory_id).replace('/', '%2F')}{rest}"
+    return f"/v1/memories/{segment(memory_id)}{rest}"
 
 
 def store(content: str, fields: StoreFields) -> Operation[Receipt]:
