@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ...auth.errors import InvalidRequest
-from ..connection.documents import Document, text
+from ..connection.documents import text
 from ..connection.http1 import segment
 from . import options
 from .reading import tell_memory
