@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from ..auth import paths
 from ..auth.errors import RecalldError
-from .exits import leave_note
-from .lock import OwnerLock
-from .notify import Notifier
-from .ready import ReadyPipe
+from .life.exits import leave_note
+from .life.lock import OwnerLock
+from .life.notify import Notifier
+from .life.ready import ReadyPipe
 
 if TYPE_CHECKING:
     from .process import Process
@@ -100,7 +100,7 @@ def _live(options: Options, ready: ReadyPipe) -> int:
 def _own(layout: paths.Layout, options: Options) -> OwnerLock:
     wait = options.wait_lock
     if options.takeover:
-        from .takeover import ask_to_leave
+        from .life.takeover import ask_to_leave
 
         if ask_to_leave(layout):
             wait = max(wait, TAKEOVER_S)
@@ -109,7 +109,8 @@ def _own(layout: paths.Layout, options: Options) -> OwnerLock:
 
 def _prepare(layout: paths.Layout, lock: OwnerLock, options: Options, ready: ReadyPipe) -> Process:
     """Settings and logs, then everything that needs them."""
-    from . import environment, logs, settings
+    from . import logs, settings
+    from .life import environment
     from .process import Process
 
     chosen = settings.load(layout.config, os.environ)

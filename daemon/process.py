@@ -22,24 +22,24 @@ from ..auth import keys, record
 from ..auth.grants import Grants
 from ..auth.paths import Layout
 from ..storage.engine import Store
-from .buffers import Buffers
-from .connections import Connections
 from .deadline import Deadline
-from .descriptors import connections_within, raise_limit
-from .fair import Crowd, FairLoop
 from .feed import Feed
 from .http.app import Application
 from .identity import Identity
-from .lifecycle import Lifecycle, Phase
-from .listener import Server, bind, configure
-from .lock import OwnerLock
-from .notify import Notifier
-from .ready import ReadyPipe
+from .life.descriptors import connections_within, raise_limit
+from .life.lifecycle import Lifecycle, Phase
+from .life.lock import OwnerLock
+from .life.notify import Notifier
+from .life.ready import ReadyPipe
+from .life.side_threads import SideThreads
+from .life.supervisor import Supervisor
+from .network.buffers import Buffers
+from .network.connections import Connections
+from .network.fair import Crowd, FairLoop
+from .network.listener import Server, bind, configure
 from .retrieval import Retrieval
 from .services import Services
 from .settings import Settings
-from .side_threads import SideThreads
-from .supervisor import Supervisor
 from .workers import Workers
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from ..auth.grants import Grants
 from ..auth.paths import Layout
 from ..storage.engine import Store
-from .buffers import Buffers
-from .connections import Connections
 from .feed import Feed
 from .identity import Identity
-from .lifecycle import Lifecycle
+from .life.lifecycle import Lifecycle
 from .mcp.mount import Mount
+from .network.buffers import Buffers
+from .network.connections import Connections
 from .retrieval import Retrieval
 from .returns import Returns
 from .settings import Settings

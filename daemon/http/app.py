@@ -14,7 +14,7 @@ from uvicorn._types import ASGIReceiveCallable, ASGISendCallable, HTTPScope, Sco
 
 from ...auth.errors import Busy, Draining, InvalidRequest, MalformedBody, RecalldError
 from ...storage.faults import StorageFault
-from ..connections import PEER, Peer, over_the_cap
+from ..network.connections import PEER, Peer, over_the_cap
 from ..services import Services
 from .access import Need, authenticate, shows_token
 from .answers import JSON, Answer, refusal

@@ -17,8 +17,8 @@ from ...auth.errors import (
     PayloadTooLarge,
     RequestTimeout,
 )
-from ..buffers import Buffers
-from ..lifecycle import Lifecycle
+from ..life.lifecycle import Lifecycle
+from ..network.buffers import Buffers
 
 M = TypeVar("M", bound=BaseModel)
 

@@ -8,7 +8,7 @@ import time
 from ...auth.errors import InvalidRequest
 from ...auth.hello import prove
 from ...auth.record import API
-from ..lifecycle import Phase
+from ..life.lifecycle import Phase
 from .answers import Answer, reply
 from .call import Call
 from .schemas import HelloRequest, StopRequest

@@ -12,8 +12,8 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from recalld.daemon.connections import OVERDRAFT
-from recalld.daemon.descriptors import RESERVE, connections_within
+from recalld.daemon.life.descriptors import RESERVE, connections_within
+from recalld.daemon.network.connections import OVERDRAFT
 
 from tests.daemon import raw
 from tests.daemon.conftest import Starter

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from recalld.auth import paths, record, tokens
 from recalld.auth.record import API, Record
-from recalld.daemon import takeover
+from recalld.daemon.life import takeover
 
 from tests.daemon.conftest import Starter
 from tests.harness.waiting import eventually

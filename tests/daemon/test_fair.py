@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from recalld.daemon.fair import HELD_BACK, PORTION, Crowd, FairLoop, FairSelector
+from recalld.daemon.network.fair import HELD_BACK, PORTION, Crowd, FairLoop, FairSelector
 
 Pair = tuple[socket.socket, socket.socket]
 

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 from recalld.auth.errors import Busy, DeadlineExceeded, Draining, InvalidSettings
-from recalld.daemon.buffers import Buffers
 from recalld.daemon.deadline import Deadline
-from recalld.daemon.environment import scrub
-from recalld.daemon.lifecycle import Lifecycle, Phase
+from recalld.daemon.life.environment import scrub
+from recalld.daemon.life.lifecycle import Lifecycle, Phase
+from recalld.daemon.life.side_threads import SideThreads
 from recalld.daemon.logs import Collapse, JsonLines
+from recalld.daemon.network.buffers import Buffers
 from recalld.daemon.settings import Settings, load, unknown_variables
-from recalld.daemon.side_threads import SideThreads
 from recalld.daemon.workers import Workers
 from recalld.storage.engine import Store
 from recalld.storage.reader import Reader
@@ -169,7 +169,7 @@ def test_the_process_ends_beside_a_stuck_thread() -> None:
     """A thread that nothing can end does not keep the process, nor change its exit code."""
     program = (
         "import threading\n"
-        "from recalld.daemon.exits import leave\n"
+        "from recalld.daemon.life.exits import leave\n"
         "threading.Thread(target=threading.Event().wait).start()\n"
         "leave(7)\n"
     )

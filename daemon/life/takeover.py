@@ -9,9 +9,9 @@ import socket
 import threading
 from collections.abc import Generator
 
-from ..auth import hello, record
-from ..auth.errors import RecalldError
-from ..auth.paths import Layout
+from ...auth import hello, record
+from ...auth.errors import RecalldError
+from ...auth.paths import Layout
 
 PATIENCE = 2.0
 """Seconds a daemon on the same machine gets for all of it, however it spreads its bytes."""

@@ -11,7 +11,7 @@ import fcntl
 import os
 import time
 
-from ..auth.errors import AlreadyRunning
+from ...auth.errors import AlreadyRunning
 
 
 class OwnerLock:

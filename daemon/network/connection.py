@@ -10,10 +10,10 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from ..auth.errors import Busy, HeadersTooLarge, MalformedBody, RecalldError, RequestTimeout
+from ...auth.errors import Busy, HeadersTooLarge, MalformedBody, RecalldError, RequestTimeout
+from ..http.head import MAX_HEAD
 from .connections import PEER, Connections
 from .fair import FairLoop
-from .http.head import MAX_HEAD
 from .transport import Coalescing
 from .unparsed import is_whole, refusal, without_upgrade
 

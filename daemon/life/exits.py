@@ -10,7 +10,7 @@ import threading
 import time
 from typing import NoReturn
 
-from ..auth.paths import write_private
+from ...auth.paths import write_private
 
 
 def leave_note(path: str, *, reason: str, version: str) -> None:

@@ -7,7 +7,7 @@ from http import HTTPStatus
 
 import orjson
 
-from ..auth.errors import RecalldError
+from ...auth.errors import RecalldError
 
 _LENGTH = re.compile(rb"\r\ncontent-length: *([0-9]{1,9})", re.IGNORECASE)
 _UPGRADE = re.compile(rb"\r\nupgrade:[^\r\n]*", re.IGNORECASE)

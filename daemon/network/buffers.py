@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..auth.errors import Busy
+from ...auth.errors import Busy
 
 
 class Buffers:

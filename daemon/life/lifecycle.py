@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from enum import StrEnum
 
-from ..auth.errors import Draining
+from ...auth.errors import Draining
 
 log = logging.getLogger("recalld.lifecycle")
 

@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 
-from ..auth.errors import RecalldError
+from ...auth.errors import RecalldError
 
 
 class ReadyPipe:

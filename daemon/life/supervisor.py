@@ -7,17 +7,17 @@ import contextlib
 import logging
 import time
 
-from ..auth import record
-from ..auth.errors import RecalldError
-from ..storage import idempotency
-from ..storage.faults import Damaged
-from ..storage.timestamps import from_unix_ms
-from .intake.spool import Spool
-from .lessons import upkeep
+from ...auth import record
+from ...auth.errors import RecalldError
+from ...storage import idempotency
+from ...storage.faults import Damaged
+from ...storage.timestamps import from_unix_ms
+from ..intake.spool import Spool
+from ..lessons import upkeep
+from ..services import Services
 from .lock import OwnerLock
 from .memory import give_back
 from .notify import Notifier
-from .services import Services
 
 KEYS_KEPT_S = 86_400.0
 """Idempotency keys live this long: a client that retries a day later starts anew."""

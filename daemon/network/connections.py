@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Protocol
 
-from ..auth.errors import Busy
+from ...auth.errors import Busy
 
 OVERDRAFT = 16
 """Connections accepted beyond the cap, only to be told 429."""

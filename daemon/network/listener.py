@@ -13,9 +13,9 @@ from collections.abc import Awaitable, Callable, Generator
 import uvicorn
 from uvicorn._types import ASGI3Application
 
+from ..settings import Settings
 from .connection import Connection
 from .connections import Connections
-from .settings import Settings
 
 BACKLOG = 2048
 """Clients that may knock at the same moment (measured with 3,000)."""

@@ -1,0 +1,1 @@
+"""The life of the process: alone, ready, looked after, ended in order."""

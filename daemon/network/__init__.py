@@ -1,0 +1,1 @@
+"""The socket, its connections, and the limits each of them has."""
