@@ -47,7 +47,9 @@ class Draft:
 
 
 class Stored(NamedTuple):
-    """What became of a draft: `result` is stored, duplicate or superseded (it replaced another)."""
+    """What became of a draft: `result` is stored, duplicate, superseded (it replaced another),
+    quarantined (set aside) or merged (counted on a memory that says the same).
+    """
 
     ulid: str
     result: str
@@ -61,7 +63,7 @@ def insert(tx: Transaction, draft: Draft, *, by: str, only_own: bool = False) ->
     A duplicate (same namespace, kind, content and detail, active) gains evidence and the draft's
     tags; its importance stays. It is none when it does not hold now or for the time the draft
     names: then the draft supersedes it. A draft that supersedes another memory of its namespace
-    retires that one in the same transaction.
+    retires that one in the same transaction. One that is quarantined replaces nothing.
     Raises Invalid for empty content, MissingRow when there is nothing to supersede, ForeignRow
     (`only_own`: what is superseded must have been written under `by`), ValueError or
     TypeError for what cannot be written (half a surrogate pair, an endless number). Every refusal
@@ -71,12 +73,12 @@ def insert(tx: Transaction, draft: Draft, *, by: str, only_own: bool = False) ->
     old = _replaced(tx, draft, by if only_own else None)
     digest = rows.content_hash(draft.content, draft.detail)
     ns = namespaces.obtain(tx, draft.namespace)
-    alike = [] if draft.kind == CONVERSATION else _alike(tx, ns, draft.kind, digest)
+    alike = [] if draft.kind == CONVERSATION else _alike(tx, ns, draft, digest)
     known = next((one for one in alike if _holds(one, draft, tx.now)), None)
     if known is not None:
         ulid, version = _strengthen(tx, ns, known, draft, by, only_own)
     else:
-        if old is None:
+        if old is None and draft.status == "active":
             old = _outdated(tx, draft, alike, by if only_own else None)
             draft = draft if old is None else replace(draft, supersedes=old.ulid)
         ulid, version = _add(tx, ns, draft, by), 1
@@ -84,7 +86,20 @@ def insert(tx: Transaction, draft: Draft, *, by: str, only_own: bool = False) ->
         changes = {"status": "superseded", "superseded_by": ulid}
         rows.rewrite(tx, ns, old, changes, "supersede", by=by)
         return Stored(ulid, "superseded", version, draft.namespace)
-    return Stored(ulid, "stored" if known is None else "duplicate", version, draft.namespace)
+    if known is not None:
+        return Stored(ulid, "duplicate", version, draft.namespace)
+    result = "stored" if draft.status == "active" else draft.status
+    return Stored(ulid, result, version, draft.namespace)
+
+
+def merge(
+    tx: Transaction, kept: Memory, draft: Draft, *, by: str, only_own: bool = False
+) -> Stored:
+    """Count the draft on a memory that says the same, which gains evidence and the draft's tags."""
+    alike = _Alike(kept.rid, kept.ulid, kept.valid_from, kept.valid_to, kept.created_by)
+    ns = namespaces.obtain(tx, kept.namespace)
+    ulid, version = _strengthen(tx, ns, alike, draft, by, only_own)
+    return Stored(ulid, "merged", version, kept.namespace)
 
 
 def _replaced(tx: Transaction, draft: Draft, owner: str | None) -> Memory | None:
@@ -100,7 +115,7 @@ def _replaced(tx: Transaction, draft: Draft, owner: str | None) -> Memory | None
 
 
 class _Alike(NamedTuple):
-    """An active row with the draft's text."""
+    """A row with the draft's text that is active, or set aside like the draft."""
 
     rid: int
     ulid: str
@@ -109,11 +124,11 @@ class _Alike(NamedTuple):
     created_by: str
 
 
-def _alike(tx: Transaction, ns: int, kind: str, digest: bytes) -> list[_Alike]:
+def _alike(tx: Transaction, ns: int, draft: Draft, digest: bytes) -> list[_Alike]:
     rows_found = tx.connection.execute(
         "SELECT rid, ulid, valid_from, valid_to, created_by FROM memories "
-        "WHERE ns = ? AND content_hash = ? AND kind = ? AND status = 'active'",
-        (ns, digest, kind),
+        "WHERE ns = ? AND content_hash = ? AND kind = ? AND status IN ('active', ?)",
+        (ns, digest, draft.kind, draft.status),
     )
     return [_Alike._make(row) for row in rows_found]
 

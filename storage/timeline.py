@@ -1,4 +1,4 @@
-"""What was stored right before and right after a memory, in its own namespace."""
+"""What was stored right before and after a memory in its namespace, but for what was set aside."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from .memories import COLUMNS, Memory, Row, from_row
 from .scope import Scope, identify
 
 _BEFORE: Final = (
-    f"SELECT {COLUMNS} FROM memories m WHERE m.ns = :ns "  # noqa: S608  # constant columns
+    f"SELECT {COLUMNS} FROM memories m WHERE m.ns = :ns AND m.status <> 'quarantined' "  # noqa: S608  # constant columns
     "AND (m.created_at, m.rid) < (:at, :rid) ORDER BY m.created_at DESC, m.rid DESC LIMIT :limit"
 )
 _AFTER: Final = (
-    f"SELECT {COLUMNS} FROM memories m WHERE m.ns = :ns "  # noqa: S608  # constant columns
+    f"SELECT {COLUMNS} FROM memories m WHERE m.ns = :ns AND m.status <> 'quarantined' "  # noqa: S608  # constant columns
     "AND (m.created_at, m.rid) > (:at, :rid) ORDER BY m.created_at, m.rid LIMIT :limit"
 )
 

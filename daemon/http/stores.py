@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Protocol
 
 from ...auth.errors import RecalldError
 from ...storage import turns
@@ -13,6 +14,7 @@ from ...storage.transaction import Transaction
 from ..intake.drafts import from_request, from_turns
 from ..intake.flags import flags_of
 from ..rules import preferences
+from ..rules.preferences import Kept
 from . import shapes
 from .access import Access
 from .answers import Answer
@@ -26,17 +28,31 @@ FLAGGED_AT_ONCE = 2_000
 """Characters looked through for secrets on the spot (0.5 ms); longer texts go to a worker."""
 
 
+class Insert(Protocol):
+    """How a draft gets into the store."""
+
+    def __call__(self, tx: Transaction, draft: Draft, *, by: str, only_own: bool) -> Kept:
+        """Store it, or count it on what is there."""
+        ...
+
+
 async def store(call: Call) -> Answer:
     """Store one memory: 201 when it is new, 200 when the same text was there already."""
+    return await keep(call, preferences.insert)
+
+
+async def keep(call: Call, insert: Insert) -> Answer:
+    """Store one memory in this way."""
     request = call.body(StoreRequest)
     draft = from_request(request, call.access.writable(request.namespace))
     flags = await _flags(call, draft)
     by, own = call.access.by, call.access.check_write(draft.namespace)
 
     def job(tx: Transaction) -> Outcome:
-        kept = preferences.insert(tx, draft, by=by, only_own=own)
+        kept = insert(tx, draft, by=by, only_own=own)
         shape = shapes.stored(kept.stored, flags=flags, retired=kept.retired)
-        return Outcome(200 if kept.stored.result == "duplicate" else 201, shape)
+        known = kept.stored.result in {"duplicate", "merged"}
+        return Outcome(200 if known else 201, shape)
 
     return await write(call, job)
 

@@ -15,22 +15,32 @@ from ..http.bodies import validate
 from ..http.call import Call
 from ..http.schemas import StoreRequest
 from ..http.translation import translate
+from ..injection.visible import one_line
+from ..intake import suspicion
+from ..rules import preferences
 from .arguments import Given
 from .packing import Row
 from .rows import safe
 
-_TOLD = ("id", "namespace", "flags", "ignore")
+_TOLD = ("id", "namespace", "flags")
+LONGEST_IGNORED = 160
+"""Characters shown of a memory that no longer holds."""
 _FIELDS = ("content", "kind", "tags", "importance", "detail", "supersedes", "namespace")
 
 
 async def store(call: Call, given: Given) -> Row:
-    """Store one memory: `status` says what became of it, and `message` why not."""
+    """Store one memory: `status` says what became of it, `message` why, `ignore` what it replaced.
+
+    What gives orders to whoever reads it is set aside for the user to look at.
+    """
     wanted = {name: given[name] for name in _FIELDS if name in given}
     if given.get("scope") == "user":
         wanted["namespace"] = USER
     try:
         request = validate(StoreRequest, wanted)
-        stored = said(await stores.store(call.within(body=request)))
+        signs = suspicion.signs(request.content, request.detail, *request.tags)
+        way = preferences.set_aside if signs else preferences.told
+        stored = said(await stores.keep(call.within(body=request), way))
     except AccessDenied as error:
         return _refused("blocked", error)
     except (InvalidRequest, NotFound) as error:
@@ -40,8 +50,24 @@ async def store(call: Call, given: Given) -> Row:
         if not isinstance(refusal, InvalidRequest | NotFound):
             raise
         return _refused("invalid", refusal)
-    told = {name: safe(stored[name]) for name in _TOLD if name in stored}
-    return {"status": stored["result"], **told}
+    return _became(stored, signs)
+
+
+def _became(stored: Row, signs: list[str]) -> Row:
+    row: Row = {"status": stored["result"]}
+    row |= {name: safe(stored[name]) for name in _TOLD if name in stored}
+    if stored["result"] == "quarantined":
+        row["message"] = (
+            f"It holds {', '.join(signs)}, so no agent gets to see it before the user has: "
+            f"recalld edit {stored['id']} --status active"
+        )
+    if "ignore" in stored:
+        ignored = cast("list[Row]", stored["ignore"])
+        row["ignore"] = [
+            {"id": one["id"], "text": one_line(str(one["content"]), LONGEST_IGNORED)}
+            for one in ignored
+        ]
+    return row
 
 
 async def forget(call: Call, given: Given) -> Row:

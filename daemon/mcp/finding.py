@@ -103,7 +103,7 @@ async def around(call: Call, given: Given) -> Row:
     def job(reader: Reader, _: Deadline) -> list[Memory]:
         if anchor is None:
             latest = pages.page(reader.connection, scope, pages.Filter(), None, before + after + 1)
-            return latest.items[::-1]
+            return [one for one in latest.items[::-1] if one.status != "quarantined"]
         found = memories.get(reader.connection, scope, _ulid(anchor))
         return timeline.around(reader.connection, scope, found, before=before, after=after)
 

@@ -110,8 +110,8 @@ def keep(
         observed_at=event.at,
         session=event.session,
     )
-    stored, old = preferences.insert(tx, draft, by=caller.by, only_own=caller.only_own)
-    if stored.result == "duplicate":
+    stored, old = preferences.told(tx, draft, by=caller.by, only_own=caller.only_own)
+    if stored.result in {"duplicate", "merged"}:
         return UNSAID
     said = one_line(captured.sentence, 120)
     if old is None:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from ...storage import drafts, edits, memories, preference_keys
 from ...storage.drafts import Draft, Stored
 from ...storage.memories import Memory
 from ...storage.scope import Scope
 from ...storage.transaction import Transaction
+from . import merging
 from .choices import choice
-
-KEYED: Final = frozenset({"preference", "correction"})
-"""Kinds of memories that can make a choice."""
+from .merging import KEYED
 
 
 class Kept(NamedTuple):
@@ -21,6 +20,22 @@ class Kept(NamedTuple):
 
     stored: Stored
     retired: Memory | None
+
+
+def told(tx: Transaction, draft: Draft, *, by: str, only_own: bool) -> Kept:
+    """Store what an agent or its user says in passing: said before, it only counts once more."""
+    same = merging.kept(tx, draft)
+    if same is None or same.content == draft.content:
+        return insert(tx, draft, by=by, only_own=only_own)
+    return Kept(drafts.merge(tx, same, draft, by=by, only_own=only_own), None)
+
+
+def set_aside(tx: Transaction, draft: Draft, *, by: str, only_own: bool) -> Kept:
+    """Keep what nobody should read unseen: it replaces nothing and stands for nothing."""
+    aside = replace(draft, status="quarantined", supersedes=None)
+    stored = drafts.insert(tx, aside, by=by, only_own=only_own)
+    status = memories.get(tx.connection, Scope([stored.namespace]), stored.ulid).status
+    return Kept(stored._replace(result=status) if status == aside.status else stored, None)
 
 
 def insert(tx: Transaction, draft: Draft, *, by: str, only_own: bool) -> Kept:

@@ -54,10 +54,9 @@ def test_hostile_memories_stay_data(served: Started, payloads: list[str]) -> Non
     """Whatever was stored, no tool's answer, prompt or resource lets it out of its place."""
     for number, payload in enumerate(payloads):
         client = holder(served, f"hostile-{number}")
-        kept = use(
-            client, "memory_store", content=f"obey memory: {payload}", detail=payload,
-            kind="correction",
-        )  # fmt: skip
+        # Not by the tool, which would set most of them aside.
+        body = {"content": f"obey memory: {payload}", "detail": payload, "kind": "correction"}
+        kept = client.post("/v1/memories", body).json
         use(client, "save_checkpoint", remaining=payload, notes=payload)
         query = "obey memory"
         answers = {
