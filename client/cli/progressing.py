@@ -36,14 +36,24 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(context: Context, args: argparse.Namespace) -> int:
     namespace = cast("str | None", args.namespace)
-    query = encode_query([("namespace", namespace)] if namespace else [])
+
+    def ask(method: str) -> Document:
+        return context.at_home(
+            namespace,
+            lambda name: context.ask(
+                method,
+                "/v1/checkpoint" + encode_query([("namespace", name)] if name else []),
+                write=method == "DELETE",
+            ),
+        )
+
     match args.deed:
         case "save":
             return _save(context, args)
         case "load":
-            return _load(context, context.ask("GET", f"/v1/checkpoint{query}"))
+            return _load(context, ask("GET"))
         case _:
-            answer = context.ask("DELETE", f"/v1/checkpoint{query}", write=True)
+            answer = ask("DELETE")
             return context.tell(answer, f"Cleared the checkpoint of {text(answer, 'namespace')}")
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, NoReturn, Protocol, TypeVar
+from typing import NamedTuple, NoReturn, Protocol, TypeVar, cast
 
 from ...auth.errors import AccessDenied, GrantElsewhere, InvalidRequest, Unauthenticated
 from ...auth.paths import Layout, layout
@@ -33,13 +34,34 @@ class Verb(NamedTuple):
     example: str
 
 
+_PLAINER = (
+    (r"^the following arguments are required: (\S+)$", r"\1 is missing"),
+    (r"^the following arguments are required: (.+)$", r"these are missing: \1"),
+    (r"^argument (\S+): invalid choice: (.+) \(choose from (.+)\)$", r"\1 cannot be \2, only \3"),
+    (r"^argument (\S+): expected (at least )?one argument$", r"\1 needs a value"),
+    (r"^unrecognized arguments: (--[a-z-]+)\b.*$", r"there is no \1 here"),
+    (r"^unrecognized arguments: (.+)$", r"what is meant by \1 is not clear"),
+    (r"^argument (\S+): ", r"\1: "),
+)
+"""What argparse says, and how people would."""
+
+
 class Parser(argparse.ArgumentParser):
     """argparse with our errors: one sentence, one hint, exit code by error class."""
 
     def error(self, message: str) -> NoReturn:
         """Raise InvalidRequest instead of printing usage and exiting with 2."""
+        for pattern, words in _PLAINER:
+            message = re.sub(pattern, words, message)
+        hint = f"Run: {self.prog} --help"
+        strange = re.fullmatch("there is no (--[a-z-]+) here", message)
+        if strange:
+            from difflib import get_close_matches  # only where somebody mistyped
+
+            near = get_close_matches(strange[1], self._option_string_actions, n=1)
+            hint = f"Did you mean {near[0]}? {hint}" if near else hint
         sentence = message[:1].upper() + message[1:]
-        raise InvalidRequest(f"{sentence.rstrip('.')}.", hint=f"Run: {self.prog} --help")
+        raise InvalidRequest(f"{sentence.rstrip('.')}.", hint=hint)
 
 
 class Formatter(argparse.RawDescriptionHelpFormatter):
@@ -117,12 +139,21 @@ class Context:
 
     def write(self, method: str, target: str, body: dict[str, object]) -> Document:
         """A write to the namespace it names, else to the one the checkout pins, if any."""
+
+        def ask(name: str | None) -> Document:
+            named = body if name is None else {**body, "namespace": name}
+            return self.ask(method, target, named, write=True)
+
+        return self.at_home(cast("str | None", body.get("namespace")), ask)
+
+    def at_home(self, named: str | None, ask: Callable[[str | None], Document]) -> Document:
+        """Ask about the namespace that is named, else about the one the checkout pins, if any."""
         found = self.credentials()
-        pinned = None if body.get("namespace") else access.pinned(found)
+        pinned = None if named else access.pinned(found)
         if pinned is None:
-            return self.ask(method, target, body, write=True)
+            return ask(named)
         try:
-            return self.ask(method, target, {**body, "namespace": pinned}, write=True)
+            return ask(pinned)
         except Unauthenticated:
             raise
         except AccessDenied as error:

@@ -79,6 +79,28 @@ def test_a_confirmed_pin_holds_everywhere(hooks: Hooks, daemon: Daemon, bridge: 
     assert json.loads(text)["namespace"] == TEAM
 
 
+def test_reading_verbs_look_where_storing_ones_keep(hooks: Hooks, daemon: Daemon) -> None:
+    """Rules, lessons, recall and the checkpoint of a pinned checkout are those of its pin."""
+    assert daemon.published
+    hooks.cli.ok("checkpoint", "save", "--remaining", "of the project alone")
+    hooks.cli.ok("grant", "issue", "--namespace", TEAM)
+    pin(hooks, f'namespace = "{TEAM}"\n')
+    assert hooks.cli.json("checkpoint", "load")["checkpoint"] is None
+    hooks.cli.ok("checkpoint", "save", "--remaining", "of the team")
+    hooks.cli.ok("store", "Never push to main", "--kind", "correction")
+    hooks("claude-code", "PostToolUseFailure", error="Exit code 1\nError: no route to db:5432")
+    hooks("claude-code", "PostToolUse", tool_input={"command": "pytest -q --db"})
+    loaded = hooks.cli.json("checkpoint", "load")["checkpoint"]
+    assert (loaded["remaining"], loaded["namespace"]) == ("of the team", TEAM)
+    assert [rule["namespace"] for rule in hooks.cli.json("rules")["rules"]] == [TEAM]
+    assert [hit["namespace"] for hit in hooks.cli.json("recall", "push main")["hits"]] == [TEAM]
+    assert len(hooks.cli.json("lessons", "--namespace", TEAM)["lessons"]) == 1
+    assert hooks.cli.json("lessons")["lessons"]
+    assert TEAM in hooks.cli.ok("checkpoint", "clear")
+    (hooks.cwd / ".recalld" / "config.toml").unlink()
+    assert hooks.cli.json("checkpoint", "load")["checkpoint"]["remaining"] == "of the project alone"
+
+
 @pytest.mark.parametrize("namespace", [TEAM, "user:local"])
 def test_an_unconfirmed_pin_captures_nothing(
     hooks: Hooks, daemon: Daemon, bridge: Bridged, namespace: str
