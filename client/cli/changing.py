@@ -6,9 +6,8 @@ import argparse
 
 from ...auth.errors import InvalidRequest
 from ..connection.documents import text
-from ..connection.http1 import segment
 from . import options
-from .reading import tell_memory
+from .reading import ask, tell_memory
 from .verb import Context, Verb
 
 
@@ -50,7 +49,7 @@ def _edit(context: Context, args: argparse.Namespace) -> int:
         raise InvalidRequest("There is nothing to change.", hint="Run: recalld edit --help")
     if args.if_version is not None:
         changes["if_version"] = args.if_version
-    return tell_memory(context, context.ask("PATCH", _path(args.id), changes, write=True))
+    return tell_memory(context, ask(context, "PATCH", str(args.id), body=changes))
 
 
 def _one_argument(parser: argparse.ArgumentParser) -> None:
@@ -58,17 +57,13 @@ def _one_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def _forget(context: Context, args: argparse.Namespace) -> int:
-    answer = context.ask("DELETE", _path(args.id), write=True)
+    answer = ask(context, "DELETE", str(args.id))
     known = text(answer, "id")
     return context.tell(answer, f"Forgot {known}; to bring it back: recalld undo {known}")
 
 
 def _undo(context: Context, args: argparse.Namespace) -> int:
-    return tell_memory(context, context.ask("POST", f"{_path(args.id)}/undo", write=True))
-
-
-def _path(memory: str) -> str:
-    return f"/v1/memories/{segment(memory)}"
+    return tell_memory(context, ask(context, "POST", str(args.id), "/undo"))
 
 
 VERBS = {

@@ -38,7 +38,7 @@ class Offer(NamedTuple):
 
 
 def _arguments(built: argparse.ArgumentParser) -> None:
-    built.add_argument("shell", choices=_SHELLS, metavar="|".join(_SHELLS))
+    built.add_argument("shell", choices=_SHELLS, metavar="SHELL", help="bash, zsh or fish")
 
 
 def _completion(_context: Context, args: argparse.Namespace) -> int:

@@ -20,6 +20,7 @@ KINDS = (
 )
 """The kinds a memory can have."""
 
+_ID = re.compile("[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _AGO = re.compile(r"(\d{1,6})([smhdw])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
@@ -41,6 +42,15 @@ def importance(value: str) -> float:
     if not 0 <= number <= 1:
         raise argparse.ArgumentTypeError(f"{value!r} is not a number from 0 to 1")
     return number
+
+
+def identity(value: str) -> str:
+    """The id of a memory: a mistake in it is named before anything is sent."""
+    if not _ID.fullmatch(value):
+        raise argparse.ArgumentTypeError(
+            f"{value!r} is not the id of a memory, such as 01JZ5W3V9Q8Y7X6W5V4T3S2R1Q"
+        )
+    return value
 
 
 def moment(value: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import cast
 
+from ...auth.errors import NotFound
 from ..connection.documents import (
     Document,
     count,
@@ -60,6 +61,9 @@ def _list(context: Context, args: argparse.Namespace) -> int:
         terminal.say(terminal.as_json(answer))
         return 0
     found = rows(answer.get("items"))
+    if not found and len(pairs) > 1:
+        terminal.notice("no memory fits that")
+        return 0
     if not found:
         terminal.notice("there are no memories here yet")
         context.hint_at_former_place()
@@ -83,7 +87,19 @@ def _one_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def _show(context: Context, args: argparse.Namespace) -> int:
-    return tell_memory(context, context.ask("GET", f"/v1/memories/{segment(args.id)}"))
+    return tell_memory(context, ask(context, "GET", str(args.id)))
+
+
+def ask(
+    context: Context, method: str, memory: str, rest: str = "", body: object = None
+) -> Document:
+    """What the daemon answers about one memory; where there is none, what to do is said."""
+    target = f"/v1/memories/{segment(memory)}{rest}"
+    try:
+        return context.ask(method, target, body, write=method != "GET")
+    except NotFound as error:
+        error.hint = error.hint or "Run: recalld list (a forgotten one: recalld undo ID)"
+        raise
 
 
 def tell_memory(context: Context, memory: Document) -> int:
@@ -113,7 +129,7 @@ def _print(memory: Document) -> None:
 
 
 def _history(context: Context, args: argparse.Namespace) -> int:
-    versions = _versions(context, f"/v1/memories/{segment(args.id)}/history")
+    versions = _versions(context, str(args.id))
     if context.json:
         terminal.say(terminal.as_json({"versions": versions}))
         return 0
@@ -122,12 +138,12 @@ def _history(context: Context, args: argparse.Namespace) -> int:
     return 0
 
 
-def _versions(context: Context, target: str) -> list[Document]:
+def _versions(context: Context, memory: str) -> list[Document]:
     """All of them, page by page."""
-    answer = context.ask("GET", target)
+    answer = ask(context, "GET", memory, "/history")
     found = rows(answer.get("versions"))
     while cursor := maybe_text(answer, "next_cursor"):
-        answer = context.ask("GET", target + encode_query([("cursor", cursor)]))
+        answer = ask(context, "GET", memory, "/history" + encode_query([("cursor", cursor)]))
         found += rows(answer.get("versions"))
     return found
 

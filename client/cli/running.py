@@ -5,8 +5,11 @@ from __future__ import annotations
 import argparse
 
 from ..connection.documents import Document, count, document, items, number, text
-from . import terminal
+from . import tables, terminal
 from .verb import Context, Verb
+
+_STARTERS = {"spawn": "a client that needed it", "foreground": "recalld serve"}
+"""How the daemon came to run, for people; other names are those of service managers."""
 
 
 def _no_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +42,8 @@ def _tell(context: Context, deed: str) -> int:
     told: Document = {"pid": known.pid, "port": known.port, "version": version}
     return context.tell(
         {**told, "managed_by": manager},
-        f"{deed} (pid {known.pid}, port {known.port}, recalld {version}, started by {manager}).",
+        f"{deed} (pid {known.pid}, port {known.port}, recalld {version},"
+        f" started by {_STARTERS.get(manager, manager)}).",
     )
 
 
@@ -49,13 +53,15 @@ def _status(context: Context, _args: argparse.Namespace) -> int:
     if context.json:
         terminal.say(terminal.as_json(answer))
         return 0
+    manager = text(answer, "managed_by")
+    starter = _STARTERS.get(manager, manager)
     embedding = document(answer.get("embedding"))
     terminal.fields(
         [
             ("pid", str(count(answer, "pid"))),
             ("port", str(count(answer, "port"))),
             ("version", f"{text(answer, 'version')} (API {_range(answer.get('api'))})"),
-            ("up", f"{number(answer, 'uptime_s'):.0f} s, started by {text(answer, 'managed_by')}"),
+            ("up", f"{tables.span(number(answer, 'uptime_s'))}, started by {starter}"),
             (
                 "memories",
                 f"{_size(answer, 'memories')} in {_size(answer, 'namespaces')} namespaces",

@@ -32,7 +32,12 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--namespace", type=options.namespace, metavar="NS", help="where to keep it"
     )
-    parser.add_argument("--supersedes", metavar="ID", help="the memory this one replaces")
+    parser.add_argument(
+        "--supersedes",
+        type=options.identity,
+        metavar="ID",
+        help="the memory this one replaces",
+    )
     parser.add_argument("--observed-at", type=options.moment, metavar="TIME", help="when it was so")
 
 

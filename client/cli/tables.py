@@ -53,11 +53,14 @@ def when(moment: str) -> str:
         return moment
     if abs(age) >= _RELATIVE_SECONDS:
         return moment[:10]
-    for unit, seconds in _UNITS:
-        if abs(age) >= seconds:
-            span = f"{int(abs(age) // seconds)}{unit}"
-            return f"{span} ago" if age > 0 else f"in {span}"
-    return "now"
+    if abs(age) < 1:
+        return "now"
+    return f"{span(age)} ago" if age > 0 else f"in {span(-age)}"
+
+
+def span(seconds: float) -> str:
+    """So many seconds in the largest unit that fits."""
+    return next((f"{int(seconds // size)}{unit}" for unit, size in _UNITS if seconds >= size), "0s")
 
 
 def _draw(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -64,3 +64,26 @@ def test_connecting_a_command_that_may_not_last(recalld: Cli, tmp_path: Path) ->
     assert dry.returncode == 0, dry.stderr
     assert "+" in dry.stdout
     assert "--force" in dry.stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("recall", "QUERY is missing."),
+        ("list --kind poem", "--kind cannot be 'poem', only 'preference', "),
+        ("list --limit", "--limit needs a value."),
+        (
+            "list --limt 5",
+            "There is no --limt here. Did you mean --limit? Run: recalld list --help",
+        ),
+        ("show a b", "What is meant by b is not clear."),
+        ("list --limit x", "--limit: 'x' is not a whole number from 1 to 200."),
+        ("store x --supersedes y", "--supersedes: 'y' is not the id of a memory"),
+        ("show 01JZ5W3V9Q8Y7X6W5V4T3S2R1Q", "There is no such memory. Run: recalld list"),
+        ("list --tag none", "no memory fits that"),
+        ("list", "there are no memories here yet"),
+    ],
+)
+def test_it_is_said_plainly(recalld: Cli, typed: str, said: str) -> None:
+    """What a stranger reads is a sentence about what was typed, not about our parser."""
+    assert said in recalld(*typed.split()).stderr
