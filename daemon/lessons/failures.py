@@ -125,5 +125,10 @@ def signature(made: Attempt, line: str) -> str:
 
 def likeness(one: str, other: str) -> float:
     """How alike two telling lines are, 0 to 1: the share of words they have in common."""
-    mine, theirs = (frozenset(re.findall(r"[^\W_]{2,}", normal(line))) for line in (one, other))
+    mine, theirs = words_of(one), words_of(other)
     return len(mine & theirs) / len(mine | theirs) if mine and theirs else 0.0
+
+
+def words_of(line: str) -> frozenset[str]:
+    """The words of a telling line that do not change from run to run."""
+    return frozenset(re.findall(r"[^\W_]{2,}", normal(line)))

@@ -116,11 +116,22 @@ def _known(tx: Transaction, namespace: str, failure: Outcome, fix: Fix) -> Lesso
     near = [
         one
         for one in lessons.by_class(tx.connection, scope, failure.command_class)
-        if failures.likeness(one.error, failure.error) >= ALIKE
+        if is_same(one.error, one.fix, failure.error, fix.text)
     ]
     same = [one for one in [*exact, *near] if one.fix_class == fix.command_class]
     # What is doubted is that very command, not all of its kind.
     return next((one for one in same if not is_doubted(one) or one.fix == fix.text), None)
+
+
+def is_same(error: str, fix: str, other: str, other_fix: str) -> bool:
+    """Whether two errors alike are one trouble: what they differ in is nothing that a fix names.
+
+    "Cannot find module 'a'" and the same for b are two, where each was installed.
+    """
+    if failures.likeness(error, other) < ALIKE:
+        return False
+    differing = failures.words_of(error) ^ failures.words_of(other)
+    return not differing & (failures.words_of(fix) | failures.words_of(other_fix))
 
 
 def _candidate(failure: Outcome, fix: Fix, severe: bool) -> Lesson:

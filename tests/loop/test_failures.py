@@ -148,6 +148,39 @@ def test_two_ways_in_vain_then_success_is_a_solution(agent: Agent) -> None:
     assert solution["id"] in ids(agent.session().start()["context"])
 
 
+def test_a_solution_found_again_is_one_solution(agent: Agent) -> None:
+    """Other attempts and another goal, but the same way out of the same trouble: more evidence."""
+    working = "apt-get install -y libpq-dev && pip install psycopg2"
+    for session, versions in ((agent, ("", "==2.8")), (agent.session(), ("==2.7", "==2.9"))):
+        session.prompt(f"Install the driver, as {session.session_id} needs it")
+        for version in versions:
+            session.fails(f"pip install psycopg2{version}", NO_CONFIG)
+        session.works(working)
+    (solution,) = agent.memories("solution")
+    assert solution["evidence"] == 2
+
+
+def test_lessons_in_other_words_fold_together(agent: Agent) -> None:
+    """Times, paths and a word of the error differ: one lesson, seen twice."""
+    agent.fails("make image", "Error: no space left on device /dev/sda1 at 2026-01-01 10:00:00")
+    agent.works("docker system prune && make image")
+    other = agent.session()
+    other.fails(
+        "make image", "Error: there is no space left on device /mnt/b at 2026-02-02 11:11:11"
+    )
+    other.works("docker system prune && make image")
+    assert [lesson["evidence"] for lesson in agent.lessons()] == [2]
+
+
+def test_lessons_about_different_things_do_not(agent: Agent) -> None:
+    """Two missing modules, each installed, are two lessons, however alike their errors read."""
+    for module in ("vitest", "react"):
+        agent.fails("npm test", f"Error: Cannot find module '{module}'")
+        agent.works(f"npm install {module} && npm test")
+    assert [lesson["evidence"] for lesson in agent.lessons()] == [1, 1]
+    assert agent.contents("failure") == []
+
+
 def test_the_same_attempt_twice_is_no_solution(agent: Agent) -> None:
     """Only distinct attempts count."""
     agent.fails("pip install psycopg2", NO_CONFIG)
