@@ -42,7 +42,10 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     )
     issue.add_argument("--label", default="", metavar="TEXT", help="what it is for")
     issue.add_argument(
-        "--expires", type=options.moment, metavar="TIME", help="worth nothing after that"
+        "--expires",
+        type=options.end,
+        metavar="TIME",
+        help="worth nothing after that (30d, 2027-01-01)",
     )
     deed(deeds, "list", "list all grants", "recalld grant list")
     for name, about in (("revoke", "take a grant back"), ("rotate", "give a grant a new token")):

@@ -21,7 +21,7 @@ KINDS = (
 """The kinds a memory can have."""
 
 _ID = re.compile("[0-7][0-9A-HJKMNP-TV-Z]{25}")
-_AGO = re.compile(r"(\d{1,6})([smhdw])")
+_SPAN = re.compile(r"(\d{1,6})([smhdw])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
@@ -59,13 +59,25 @@ def moment(value: str) -> str:
     A date without a time is its midnight in the caller's own time zone, and a time without an
     offset is local too: the daemon does not know where its caller sits.
     """
+    return _moment(value, direction=-1)
+
+
+def end(value: str) -> str:
+    """A time to come, or in how long (90m, 36h, 7d, 2w), as RFC 3339 UTC."""
+    found = _moment(value, direction=1)
+    if found <= _moment("0s", direction=1):
+        raise argparse.ArgumentTypeError(f"{value!r} is over; say 30d or a day to come")
+    return found
+
+
+def _moment(value: str, *, direction: int) -> str:
     from datetime import UTC, datetime, timedelta  # only where a time is given
 
-    ago = _AGO.fullmatch(value)
+    span = _SPAN.fullmatch(value)
     try:
-        if ago:
-            span = timedelta(seconds=int(ago[1]) * _SECONDS[ago[2]])
-            found = datetime.now(UTC) - span
+        if span:
+            seconds = direction * int(span[1]) * _SECONDS[span[2]]
+            found = datetime.now(UTC) + timedelta(seconds=seconds)
         else:
             found = datetime.fromisoformat(value).astimezone(UTC)
     except (ValueError, OverflowError) as error:

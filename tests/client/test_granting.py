@@ -8,6 +8,7 @@ from pathlib import Path
 from tests.harness.checkouts import Checkouts
 from tests.harness.cli import Cli
 from tests.harness.jsontypes import JsonObject, checked
+from tests.harness.waiting import eventually
 
 
 def grant_of(recalld: Cli, checkout: Path) -> JsonObject:
@@ -84,6 +85,16 @@ def test_replacing_a_grant_says_so(recalld: Cli) -> None:
 def test_an_expired_grant_is_replaced(recalld: Cli) -> None:
     """A token that is worth nothing any more is no reason to refuse a new one."""
     recalld.ok("grant", "issue", "--expires", "1s")
-    assert recalld("list").returncode == 77
+    eventually(lambda: recalld("list").returncode == 77, within=10)
     recalld.ok("grant", "issue")
     recalld.ok("list")
+
+
+def test_an_end_is_ahead(recalld: Cli) -> None:
+    """`--expires 30d` is in thirty days, and a day that is over is refused."""
+    recalld.ok("grant", "issue", "--anywhere", "--namespace", "org:acme", "--expires", "30d")
+    (grant,) = recalld.json("grant", "list")["grants"]
+    assert grant["expires_at"] > grant["created_at"]
+    over = recalld("grant", "issue", "--expires", "2020-01-01")
+    assert over.returncode == 64
+    assert "is over" in over.stderr
