@@ -71,6 +71,14 @@ _ABOUT = (
 )
 """Ends of names that say something about a secret: `token_count`, `passwordField`, `secrets`."""
 
+_FIELD = (
+    r"(?:user(?:[ _]?(?:name|id))?|uid|login|host|server|port|db(?:name)?|database|data source|"
+    r"sslmode)=[^\s;,()]"
+)
+_FIELD_BEFORE = rf"(?i)(?:^|[\s;\"']){_FIELD}{{1,64}}[ ;]{{1,2}}$"
+_FIELD_BEHIND = rf"(?i)[ ;]{{1,2}}{_FIELD}"
+"""What stands beside the password in a connection string."""
+
 _OTHER = (
     r"(?i)(?:page|next|prev|continuation|cursor|sync|csrf|num|max|min|eos|bos|pad|unk|stop|public|"
     r"no|not)[_-]?$"
@@ -214,9 +222,26 @@ def _is_credible(text: str, match: re.Match[str], kind: str, value: str) -> bool
     if way == ":" and not quoted and _name(text, match).strip("- ") == "PASS":
         return False  # a test's verdict
     if kind == "password":
-        literal = quoted or _is_environment(text, match)
+        literal = (
+            quoted or _is_environment(text, match) or _is_told_to_a_program(text, match, value)
+        )
         return is_password(value, literal=literal)
     return is_token(value)
+
+
+def _is_told_to_a_program(text: str, match: re.Match[str], value: str) -> bool:
+    """Whether a bare word can be nothing but the value: `--password=…`, or a connection's fields.
+
+    `user=app password=… host=db` is no code: there commas stand between, and variables behind.
+    """
+    if match.group("way") != "=" or match.end() != match.end("way"):
+        return False
+    before = _before(text, match)
+    if before.startswith("--"):
+        return True
+    start, end = match.start() - len(before), match.end() + len(value)
+    ahead, behind = text[max(0, start - _PEEK) : start], text[end : end + _PEEK]
+    return bool(re.search(_FIELD_BEFORE, ahead) or re.match(_FIELD_BEHIND, behind))
 
 
 def _is_given(

@@ -309,3 +309,26 @@ def test_importing_it_loads_and_compiles_next_to_nothing() -> None:
     }
     assert not modules & heavy
     assert done.stdout.rstrip().endswith("[]")
+
+
+@pytest.mark.parametrize("text", [
+    "--password=swordfish", "restore --db-password=letmein now", "Server=db;Uid=sa;Pwd=swordfish;",
+    "host=db user=app password=swordfish", "password=swordfish user=app", "DB_PASSWORD=swordfish",
+    "mysqldump --password swordfish",
+])  # fmt: skip
+def test_a_bare_word_is_a_password_where_it_can_be_nothing_else(text: str) -> None:
+    """Flags, environments and connection strings hold values and no code."""
+    clean, kinds = redact(text)
+    assert kinds == ["password"]
+    assert "swordfish" not in clean
+    assert "letmein" not in clean
+
+
+@pytest.mark.parametrize("text", [
+    "password = swordfish", "password: swordfish", "connect(user=user, password=pw, host=host)",
+    "f'user={u} password={p} host={h}'", "user=$USER password=$PASS", "--password=PASSWORD",
+    "--password=your_password", "password: required", "password = field",
+])  # fmt: skip
+def test_a_bare_word_in_code_or_prose_is_left_alone(text: str) -> None:
+    """There `password = swordfish` cannot be told from `password = field`: a gap, and known."""
+    assert redact(text) == (text, [])
