@@ -116,8 +116,9 @@ def _print(memory: Document) -> None:
     pairs += [
         ("version", str(count(memory, "version"))),
         ("importance", f"{number(memory, 'importance'):g}"),
-        ("tags", ", ".join(strings(memory.get("tags")))),
     ]
+    tags = strings(memory.get("tags"))
+    pairs += [("tags", ", ".join(tags))] if tags else []
     source = document(memory.get("source"))
     pairs += [(f"source {name}", str(value)) for name, value in source.items() if value]
     terminal.fields(pairs)

@@ -88,6 +88,7 @@ class Context:
         self.layout: Layout = layout(environ)
         self._channel: Channel | None = None
         self._credentials: Credentials | None = None
+        self._told_of_move = False
 
     @property
     def channel(self) -> Channel:
@@ -133,6 +134,7 @@ class Context:
             return ask(request)
         except GrantElsewhere:
             self._credentials = access.moved(self.channel, found, terminal.notice)
+            self._told_of_move = True
             return ask(request._replace(token=self._credentials.token))
         except Unauthenticated as error:
             raise access.refused(error, found) from error
@@ -178,7 +180,7 @@ class Context:
         """Where there is nothing: say so when what is missed may lie where this checkout was."""
         from ..connection import former  # only where nothing was found
 
-        checkout = self.credentials().checkout
+        checkout = None if self._told_of_move else self.credentials().checkout
         before = None if checkout is None else former.by_name(self.channel, checkout)
         if before is not None:
             terminal.notice(before.told())

@@ -21,17 +21,22 @@ _PROJECT = "project:"
 
 
 class Former(NamedTuple):
-    """A place that lies elsewhere or is gone, and the namespace that was its own."""
+    """A place that lies elsewhere or is gone, and the namespace that was its own.
+
+    `certain` where the token that came along says so; a name alone is a guess.
+    """
 
     root: str
     namespace: str
+    certain: bool
 
     def told(self) -> str:
         """What to know about it, and the command that opens it here."""
-        return (
-            f"{self.namespace} holds what {self.root} kept; to reach it from here:"
-            f" recalld grant issue --namespace {self.namespace}"
-        )
+        if self.certain:
+            known = f"{self.namespace} holds what {self.root} kept"
+        else:
+            known = f"if this checkout once lay at {self.root}, {self.namespace} holds what it kept"
+        return f"{known}; to reach it from here: recalld grant issue --namespace {self.namespace}"
 
 
 def by_token(channel: Channel, checkout: Checkout, token: str | None) -> Former | None:
@@ -42,7 +47,7 @@ def by_token(channel: Channel, checkout: Checkout, token: str | None) -> Former 
     for grant in _grants(channel):
         root = maybe_text(grant, "checkout")
         if root is not None and root != checkout.root and text(grant, "fingerprint") == mark:
-            return next(_own(grant, root), None)
+            return next(_own(grant, root, certain=True), None)
     return None
 
 
@@ -62,7 +67,7 @@ def by_name(channel: Channel, checkout: Checkout) -> Former | None:
         former
         for grant in grants
         if (root := maybe_text(grant, "checkout")) is not None and not os.path.isdir(root)
-        for former in _own(grant, root)
+        for former in _own(grant, root, certain=False)
         if former.namespace not in covered and _slug(former.namespace) == _slug(checkout.namespace)
     ]
     return gone[-1] if gone else None
@@ -76,11 +81,11 @@ def _grants(channel: Channel) -> list[Document]:
         return []
 
 
-def _own(grant: Document, root: str) -> Iterator[Former]:
+def _own(grant: Document, root: str, *, certain: bool) -> Iterator[Former]:
     """The project namespaces a grant administers: a checkout's own, not what it was given."""
     for name, role in document(grant.get("namespaces")).items():
         if name.startswith(_PROJECT) and role == "admin":
-            yield Former(root, name)
+            yield Former(root, name, certain)
 
 
 def _slug(namespace: str) -> str:

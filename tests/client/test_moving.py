@@ -23,8 +23,9 @@ def moved(recalld: Cli, tmp_path: Path) -> tuple[Path, str]:
 
 
 def command(said: str) -> list[str]:
-    """The words of the command a message ends with."""
-    return said.rstrip("\n").rsplit("recalld ", 1)[1].split()
+    """The words of the command that a line of a message ends with."""
+    (line,) = [line for line in said.splitlines() if "recalld grant issue" in line]
+    return line.rsplit("recalld ", 1)[1].split()
 
 
 def test_the_first_use_tells_of_the_old_place(recalld: Cli, moved: tuple[Path, str]) -> None:
@@ -35,6 +36,7 @@ def test_the_first_use_tells_of_the_old_place(recalld: Cli, moved: tuple[Path, s
     assert f"granted {here}" in done.stderr
     assert "moved or copied" in done.stderr
     assert command(done.stderr) == ["grant", "issue", "--namespace", before]
+    assert done.stderr.count(before) == 2
     recalld.ok(*command(done.stderr), cwd=here)
     after = recalld("recall", "old place", cwd=here)
     assert "kept at the old place" in after.stdout
