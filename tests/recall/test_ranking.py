@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 from recalld.daemon.recall.budget import tokens_of
+from recalld.daemon.recall.candidates import Candidates
 from recalld.daemon.recall.dates import Period
 from recalld.daemon.recall.facts import facts_of
-from recalld.daemon.recall.fusion import WEIGHTS, lone_factor, session_mean
+from recalld.daemon.recall.fusion import WEIGHTS, fuse, lone_factor, session_mean
+from recalld.daemon.recall.lexical import Statistics
 from recalld.daemon.recall.postings import Entries, Postings
+from recalld.daemon.recall.query import analyse
 from recalld.daemon.recall.rescoring import in_period
 
 from tests.recall.remembered import Remembered
@@ -45,6 +49,27 @@ def test_a_session_about_it_lifts_its_turns(memory: Remembered) -> None:
     hits = memory.ask("kite").hits
     sessions = [hit.memory.session for hit in hits if hit.memory.content.startswith("The red")]
     assert sessions == ["topic", "other"]
+
+
+def test_a_stray_word_is_hardly_a_match() -> None:
+    """The best match counts in full if it is a good one, and by the square of what it lacks."""
+    stats = Statistics(np.ones(4, np.float32), 10.0)
+    best = {share: _words_of(share * stats.ideal(), stats) for share in (1.0, 0.35, 0.175)}
+    assert best[1.0] == best[0.35] == pytest.approx(4 * best[0.175])
+
+
+def _words_of(score: float, stats: Statistics) -> float:
+    """What a lone row with this word score gets for it."""
+    none = Candidates.none()
+    row = {
+        field.name: np.zeros((1, *array.shape[1:]), array.dtype)
+        for field in fields(none)
+        for array in [getattr(none, field.name)]
+    }
+    lone = replace(
+        none, **row | {"words": np.array([score], np.float32), "session": -row["rid"] - 1}
+    )
+    return float(fuse(lone, stats, analyse("anything", 0))["words"][0])
 
 
 def test_the_speaker_asked_about_comes_first(memory: Remembered) -> None:
