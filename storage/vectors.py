@@ -8,8 +8,7 @@ searched here, what is stored can still be loaded, and vectors that went stale g
 from __future__ import annotations
 
 import json
-from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 import apsw
@@ -21,7 +20,6 @@ from .transaction import Change, Transaction
 # Rows per chunk of a namespace. With the extension's 1,024, a thousand small namespaces of 20
 # rows each take 1.6 GB; with 128 it is a tenth, at the same speed.
 CHUNK_ROWS: Final = 128
-BLOCK_ROWS: Final = 4096
 MAX_RID: Final = (1 << 63) - 1
 
 
@@ -189,55 +187,6 @@ def settle(connection: apsw.Connection) -> None:
         connection.execute("DELETE FROM stale_vectors")
 
 
-def load(connection: apsw.Connection, space: Space, ns: int) -> tuple[list[int], bytes]:
-    """All vectors of a namespace: row ids, and their vectors joined in the same order."""
-    rids: list[int] = []
-    parts: list[bytes] = []
-    for some, vectors in blocks(connection, space, chunks_of(connection, space, ns)):
-        rids += some
-        parts.append(vectors)
-    return rids, b"".join(parts)
-
-
-def chunks_of(connection: apsw.Connection, space: Space, ns: int, beyond: int = 0) -> list[int]:
-    """The ids of the namespace's chunks larger than `beyond`; looks through all of those, as vec0
-    keeps no index of them.
-    """
-    rows = connection.execute(
-        f"SELECT chunk_id FROM {space.table}_chunks "  # noqa: S608  # our own name
-        "WHERE chunk_id > ? AND partition00 = ?",
-        (beyond, ns),
-    )
-    return [int(chunk) for (chunk,) in rows]
-
-
-def blocks(
-    connection: apsw.Connection, space: Space, chunks: Sequence[int]
-) -> Iterator[tuple[list[int], bytes]]:
-    """The vectors in these chunks like `load`, in pieces of up to `BLOCK_ROWS` rows.
-
-    Reads vec0's own tables: asking vec0 row by row takes 50 times as long, and its search for
-    neighbours several times as long as reading everything.
-    """
-    rids = array("q")
-    parts: list[bytes] = []
-    # The right-hand side of v.rowid must be without a type: that column has none, and SQLite would
-    # not use its index.
-    rows = connection.execute(
-        "SELECT c.validity, c.rowids, v.vectors FROM json_each(?) j "  # noqa: S608  # our own name
-        f"CROSS JOIN {space.table}_chunks c ON c.chunk_id = j.value "
-        f"CROSS JOIN {space.table}_vector_chunks00 v ON v.rowid = j.value",
-        (json.dumps(list(chunks)),),
-    )
-    for validity, ids, vectors in rows:
-        _unpack(validity, ids, vectors, space.dim, rids, parts)
-        if len(rids) + CHUNK_ROWS > BLOCK_ROWS:
-            yield rids.tolist(), b"".join(parts)
-            rids, parts = array("q"), []
-    if rids:
-        yield rids.tolist(), b"".join(parts)
-
-
 def get(connection: apsw.Connection, space: Space, rids: Sequence[int]) -> dict[int, bytes]:
     """The vectors of those rows that have one, by row id."""
     found: dict[int, bytes] = {}
@@ -294,20 +243,3 @@ def _without_module(error: apsw.SQLError) -> NoVectors:
     if "no such module" not in str(error):
         raise error
     return NoVectors("The vector extension could not be loaded.")
-
-
-def _unpack(
-    validity: bytes, ids: bytes, vectors: bytes, dim: int, rids: array[int], parts: list[bytes]
-) -> None:
-    """Append the used slots of one chunk; they are the first so many unless rows were deleted."""
-    slots = array("q", ids)
-    used = int.from_bytes(validity, "little")
-    filled = used.bit_length()
-    if used == (1 << filled) - 1:
-        rids.extend(slots[:filled])
-        parts.append(vectors[: filled * dim])
-        return
-    for slot in range(filled):
-        if used >> slot & 1:
-            rids.append(slots[slot])
-            parts.append(vectors[slot * dim : (slot + 1) * dim])

@@ -21,6 +21,7 @@ from .request import RecallAnswer, RecallRequest
 from .search import Search
 from .shelf import Shelf
 from .shelves import Opened, Shelves
+from .signposts import Signposts
 from .word_index import WordIndex
 
 log = logging.getLogger("recalld.recall")
@@ -40,7 +41,13 @@ class _View(NamedTuple):
 
     standing: Standing
     shelves: Shelves
+    signposts: Signposts
     search: Search
+
+    def close(self) -> None:
+        """Stop what it does in the background."""
+        self.shelves.close()
+        self.signposts.close()
 
 
 class Recall:
@@ -65,7 +72,7 @@ class Recall:
         if standing == before.standing:
             return
         self._view = self._seen(standing)
-        before.shelves.close()
+        before.close()
 
     def recall(
         self, reader: Reader, scope: Scope, request: RecallRequest, deadline: Deadline
@@ -117,15 +124,21 @@ class Recall:
         """The namespace as it lies in memory, if it does; for inspection."""
         return self._view.shelves.get(namespace)
 
+    def signed_chunks(self) -> int:
+        """Chunks of very large namespaces whose signs are known; for inspection."""
+        return self._view.signposts.signed()
+
     def close(self) -> None:
         """Stop background work; no recall may come after it."""
-        self._view.shelves.close()
+        self._view.close()
 
     def _seen(self, standing: Standing) -> _View:
         space = standing.space if self._store.has_vectors else ""
         dimension = standing.embedder.dimension if space else 0
         shelves = Shelves(self._store, space, dimension, self._settings.matrix_bytes)
-        return _View(standing, shelves, Search(space, self.words.mend))
+        signposts = Signposts(self._store.reader, self._settings.matrix_bytes // 2)
+        search = Search(space, signposts, self.words.mend)
+        return _View(standing, shelves, signposts, search)
 
     def _embed(self, standing: Standing, query: Query, degraded: set[str]) -> Floats | None:
         """The question's vector, or None with the reason among `degraded`."""

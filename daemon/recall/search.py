@@ -17,6 +17,7 @@ from .lexical import Statistics
 from .query import Query
 from .shelf import Shelf
 from .shelves import Opened
+from .signposts import Signposts
 from .terms import token_ids
 from .unshelved import VECTORS_BEHIND, Asked, Unshelf
 
@@ -31,10 +32,13 @@ class Found:
 
 
 class Search:
-    """Finds candidates; `space` names the vectors, and is empty without any."""
+    """Finds candidates; `space` names the vectors, and is empty without any.
 
-    def __init__(self, space: str, mend: Callable[[], None]) -> None:
-        self._unshelf = Unshelf(space, mend)
+    `signposts` and `mend` are for namespaces that are not in memory (see Unshelf).
+    """
+
+    def __init__(self, space: str, signposts: Signposts, mend: Callable[[], None]) -> None:
+        self._unshelf = Unshelf(space, signposts, mend)
 
     def run(
         self,

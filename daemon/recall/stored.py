@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import apsw
 
-from ...storage import shelf_rows, vectors
+from ...storage import chunks, shelf_rows, vectors
 from ...storage.shelf_rows import ShelfRow
 from .shelf import Shelf
 from .slot import Marks
@@ -46,7 +46,7 @@ def load_vectors(connection: apsw.Connection, shelf: Shelf, ns: int, space: str)
     """Give the rows of a shelf the vectors the store has for them; none without the extension."""
     found = vectors.find_space(connection, space) if space else None
     if found is not None:
-        shelf.set_vectors(*vectors.load(connection, found, ns))
+        shelf.set_vectors(*chunks.load(connection, found, ns))
 
 
 def _in_chunks(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import apsw
 import numpy as np
 
-from ...storage import fulltext, shelf_rows, vectors
+from ...storage import chunks, fulltext, shelf_rows, vectors
 from ...storage.chunks import Chunks
 from ...storage.scope import Scope, identify
 from ..deadline import Deadline
@@ -20,6 +20,7 @@ from .frequency import Frequencies, weights
 from .lexical import Statistics, WordScores
 from .query import Query
 from .shelf import Shelf
+from .signposts import Signposts
 
 log = logging.getLogger("recalld.recall")
 WORDS_UNAVAILABLE = "words_unavailable"
@@ -50,11 +51,13 @@ class Unshelf:
     is called when full-text search turns out to be damaged.
 
     At 20,000 rows of a million 2 ms go to the word match, 6 to reading the namespace's vectors and
-    comparing them, and 3 to reading the candidates.
+    comparing them, and 3 to reading the candidates. Very large namespaces have `signposts` to what
+    is worth reading.
     """
 
-    def __init__(self, space: str, mend: Callable[[], None]) -> None:
+    def __init__(self, space: str, signposts: Signposts, mend: Callable[[], None]) -> None:
         self._space = space
+        self._signposts = signposts
         self._mend = mend
         self._frequencies = Frequencies()
         self._chunks = Chunks()
@@ -84,6 +87,7 @@ class Unshelf:
         self, connection: apsw.Connection, scope: Scope, asked: Asked, others: Iterable[int]
     ) -> dict[int, float]:
         """Cosines of the rows closest to the question, and of the `others` that have a vector."""
+        others = list(others)
         question = asked.question
         space = vectors.find_space(connection, self._space) if question is not None else None
         if space is None or question is None:
@@ -91,12 +95,31 @@ class Unshelf:
         rids: list[Longs] = [np.zeros(0, np.int64)]
         cosines: list[Floats] = [np.zeros(0, np.float32)]
         for ns in identify(connection, scope):
-            chunks = self._chunks.of(connection, space, ns)
-            for some, joined in vectors.blocks(connection, space, chunks):
+            for some, joined in self._near(connection, space, ns, question, others):
                 asked.deadline.check()
                 rids.append(np.array(some, np.int64))
                 cosines.append(_similarity(joined, question))
         return _closest(np.concatenate(rids), np.concatenate(cosines), others)
+
+    def _near(
+        self,
+        connection: apsw.Connection,
+        space: vectors.Space,
+        ns: int,
+        question: Floats,
+        others: list[int],
+    ) -> Iterator[tuple[list[int], bytes]]:
+        """Row ids and vectors of all rows that may be close: all there are, where it is cheap."""
+        every = self._chunks.of(connection, space, ns)
+        signs = self._signposts.of(space, ns, every)
+        if signs is None:
+            yield from chunks.blocks(connection, space, every)
+            return
+        wanted = {*signs.promising(question), *chunks.places(connection, space, others)}
+        unsigned = signs.missing(every)
+        apart = set(unsigned)
+        yield chunks.at(connection, space, [one for one in wanted if one[0] not in apart])
+        yield from chunks.blocks(connection, space, unsigned)
 
     def _by_words(
         self, connection: apsw.Connection, scope: Scope, asked: Asked, degraded: set[str]

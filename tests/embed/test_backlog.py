@@ -15,7 +15,7 @@ from recalld.daemon.embed.none import NoEmbedder
 from recalld.daemon.embed.protocol import Embedder, VectorsUnavailable
 from recalld.daemon.embed.quantisation import to_int8
 from recalld.daemon.embed.static import StaticEmbedder
-from recalld.storage import edits, vectors
+from recalld.storage import chunks, edits, vectors
 from recalld.storage.drafts import Draft, insert
 from recalld.storage.engine import Store
 from recalld.storage.scope import Scope
@@ -73,7 +73,7 @@ def _stored(store: Store) -> set[bytes]:
         space = vectors.find_space(connection, EMBEDDER.space)
         if space is None:
             return set()
-        _, joined = vectors.load(connection, space, 1)
+        _, joined = chunks.load(connection, space, 1)
     return {joined[at : at + space.dim] for at in range(0, len(joined), space.dim)}
 
 

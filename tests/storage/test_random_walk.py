@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 
 import pytest
-from recalld.storage import analyser, fulltext, history, integrity, vectors
+from recalld.storage import analyser, chunks, fulltext, history, integrity, vectors
 from recalld.storage.drafts import Draft
 from recalld.storage.faults import NothingToUndo
 from recalld.storage.vectors import Item, Space
@@ -112,7 +112,7 @@ class Walk:
 
     def check_vectors(self) -> None:
         """Vectors and waiting rows together are the living."""
-        rids, joined = self.opened.read(lambda c: vectors.load(c, self.space, 1))
+        rids, joined = self.opened.read(lambda c: chunks.load(c, self.space, 1))
         waiting = self.opened.read(lambda c: vectors.pending(c, self.space, 10_000))
         living = sorted(self.opened.get(ulid).rid for ulid in self.alive)
         assert sorted([*rids, *(row.rid for row in waiting)]) == living

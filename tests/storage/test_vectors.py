@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from recalld.storage import integrity, vectors
+from recalld.storage import chunks, integrity, vectors
 from recalld.storage.chunks import Chunks
 from recalld.storage.faults import NoVectors
 from recalld.storage.scope import Scope, identify
@@ -54,12 +54,12 @@ def test_every_row_waits_for_its_vector_once(opened: Opened) -> None:
 
 def test_a_namespace_has_its_own_vectors(opened: Opened) -> None:
     """All vectors of a namespace are read, and no others, whatever was deleted in between."""
-    space, chunks = _space(opened), Chunks()
+    space, known = _space(opened), Chunks()
 
     def numbers(name: str) -> set[int]:
         (ns,) = opened.read(lambda c: identify(c, Scope([name])))
-        rids, joined = opened.read(lambda c: vectors.load(c, space, ns))
-        blocks = opened.read(lambda c: list(vectors.blocks(c, space, chunks.of(c, space, ns))))
+        rids, joined = opened.read(lambda c: chunks.load(c, space, ns))
+        blocks = opened.read(lambda c: list(chunks.blocks(c, space, known.of(c, space, ns))))
         assert [rid for some, _ in blocks for rid in some] == rids
         assert b"".join(part for _, part in blocks) == joined
         return {number - 1 for number in joined[1::DIM]}
@@ -82,14 +82,14 @@ def test_a_namespace_has_its_own_vectors(opened: Opened) -> None:
 
 def test_chunks_of_a_space_made_anew_are_looked_for_again(opened: Opened) -> None:
     """A dropped space whose table name comes back does not leave wrong chunks behind."""
-    chunks = Chunks()
+    known = Chunks()
     for name in ("first", "second"):
         space = opened.write(lambda tx, n=name: vectors.ensure_space(tx, n, "m", DIM))  # type: ignore[misc]  # n is bound
         for number in range(3 if name == "first" else 1):
             opened.note(f"{name} row {number}", THERE if name == "first" else HERE)
         _embed(opened, space)
-        found = opened.read(lambda c, s=space: chunks.of(c, s, 1))  # type: ignore[misc]  # s is bound
-        assert found == opened.read(lambda c, s=space: vectors.chunks_of(c, s, 1))  # type: ignore[misc]  # s is bound
+        found = opened.read(lambda c, s=space: known.of(c, s, 1))  # type: ignore[misc]  # s is bound
+        assert found == opened.read(lambda c, s=space: chunks.chunks_of(c, s, 1))  # type: ignore[misc]  # s is bound
         opened.write(lambda tx, s=space: vectors.drop_space(tx, s))  # type: ignore[misc]  # s is bound
 
 
@@ -104,7 +104,7 @@ def test_a_namespace_is_loaded_whole(opened: Opened) -> None:
     for ulid in ulids[1::30]:
         opened.edit(ulid, content="edited 7")
     _embed(opened, space)
-    rids, joined = opened.read(lambda c: vectors.load(c, space, 1))
+    rids, joined = opened.read(lambda c: chunks.load(c, space, 1))
     assert len(rids) == len(set(rids)) == 200
     assert len(joined) == 200 * DIM
     loaded = {rid: joined[at * DIM : (at + 1) * DIM] for at, rid in enumerate(rids)}
@@ -187,5 +187,5 @@ def test_nothing_goes_stale_without_the_extension(
     opened = reopen()
     assert [row.content for row in _pending(opened, space)] == ["row 9"]
     kept = opened.get(same).rid
-    assert opened.read(lambda c: vectors.load(c, space, 1))[0] == [kept]
+    assert opened.read(lambda c: chunks.load(c, space, 1))[0] == [kept]
     assert opened.write(lambda tx: integrity.full(tx.connection)).problems == []
