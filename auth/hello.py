@@ -9,9 +9,9 @@ check on the same socket that it is going to use.
 
 from __future__ import annotations
 
-import hmac
 import os
 
+from . import sha256
 from .record import Record
 
 _CONTEXT = b"recalld hello v1\0"
@@ -32,10 +32,10 @@ def prove(secret_hex: str, instance: str, port: int, nonce_hex: str) -> str:
     if len(secret) != _NONCE_BYTES or len(nonce) != _NONCE_BYTES:
         raise ValueError("secret and nonce are 32 bytes each")
     transcript = _CONTEXT + instance.encode() + b"\0" + port.to_bytes(2, "big") + nonce
-    return hmac.digest(secret, transcript, "sha256").hex()
+    return sha256.mac(secret, transcript).hex()
 
 
 def check(record: Record, nonce: str, mac: str) -> bool:
     """Whether `mac` is what the daemon of this record answers to our nonce, in constant time."""
     expected = prove(record.secret, record.instance, record.port, nonce)
-    return hmac.compare_digest(expected.encode(), mac.encode(errors="replace"))
+    return sha256.same(expected.encode(), mac.encode(errors="replace"))

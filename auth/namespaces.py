@@ -8,10 +8,10 @@ default                  for callers that belong to no project
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 
+from . import sha256
 from .errors import InvalidNamespace
 
 USER = "user:local"
@@ -56,7 +56,7 @@ def project_namespace(identity_path: str) -> str:
 
     Undecodable bytes of the path (surrogate escapes) are hashed as the bytes they are.
     """
-    place = hashlib.sha256(b"recalld namespace v1\0" + os.fsencode(identity_path)).hexdigest()
+    place = sha256.digest(b"recalld namespace v1\0" + os.fsencode(identity_path)).hex()
     return f"project:{slug(os.path.basename(identity_path))}-{place[:8]}"
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import binascii
 import errno
-import hashlib
 import os
 
+from . import sha256
 from .errors import UnsafePermissions
 from .paths import ensure_private_dir, quote, read_plain, read_private, trouble, write_private
 
@@ -35,7 +35,7 @@ def mint() -> str:
 
 def digest(token: str) -> str:
     """SHA-256 of the token as 64 hex digits: all the daemon keeps."""
-    return hashlib.sha256(token.encode(errors="surrogatepass")).hexdigest()
+    return sha256.digest(token.encode(errors="surrogatepass")).hex()
 
 
 def fingerprint(token: str) -> str:
@@ -145,7 +145,7 @@ def _hides_token(rules: list[bytes]) -> bool:
 
 
 def _fallback(root: str, data_dir: str) -> str:
-    name = hashlib.sha256(os.fsencode(root)).hexdigest()
+    name = sha256.digest(os.fsencode(root)).hex()
     return os.path.join(data_dir, "tokens", name + ".token")
 
 

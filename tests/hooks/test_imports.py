@@ -30,6 +30,8 @@ NEEDLESS = {
     "datetime",
     "email",
     "fcntl",
+    "hashlib",
+    "hmac",
     "http",
     "httpx",
     "inspect",
@@ -83,7 +85,7 @@ def modules(hooks: Hooks) -> set[str]:
 
 
 def test_a_warm_hook_loads_nothing_needless(hooks: Hooks, fake: FakeDaemon) -> None:
-    """A delivered event costs json, hmac, a socket and our own small modules."""
+    """A delivered event costs json, a socket and our own small modules."""
     hooks("claude-code", "Stop")  # the grant is minted here
     bare = subprocess.run(
         [sys.executable, "-P", "-c", "import sys; print(*sys.modules)"],
