@@ -70,7 +70,7 @@ def test_connecting_a_command_that_may_not_last(recalld: Cli, tmp_path: Path) ->
     ("typed", "said"),
     [
         ("recall", "QUERY is missing."),
-        ("list --kind poem", "--kind cannot be 'poem', only 'preference', "),
+        ("list --kind poem", "--kind cannot be 'poem', only "),
         ("list --limit", "--limit needs a value."),
         (
             "list --limt 5",
