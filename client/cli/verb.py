@@ -35,8 +35,8 @@ class Verb(NamedTuple):
 
 
 _PLAINER = (
-    (r"^the following arguments are required: (\S+)$", r"\1 is missing"),
-    (r"^the following arguments are required: (.+)$", r"these are missing: \1"),
+    (r"^the following arguments are required: ", "missing: "),
+    (r"^argument \S+\|\S+: invalid choice: (.+) \(choose from (.+)\)$", r"there is no \1, only \2"),
     (r"^argument (\S+): invalid choice: (.+) \(choose from (.+)\)$", r"\1 cannot be \2, only \3"),
     (r"^argument (\S+): expected (at least )?one argument$", r"\1 needs a value"),
     (r"^unrecognized arguments: (--[a-z-]+)\b.*$", r"there is no \1 here"),

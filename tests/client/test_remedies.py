@@ -69,7 +69,8 @@ def test_connecting_a_command_that_may_not_last(recalld: Cli, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("recall", "QUERY is missing."),
+        ("recall", "Missing: QUERY. Run: recalld recall --help"),
+        ("grant isue", "There is no 'isue', only "),
         ("list --kind poem", "--kind cannot be 'poem', only "),
         ("list --limit", "--limit needs a value."),
         (
