@@ -124,21 +124,29 @@ def places(connection: apsw.Connection, space: Space, rids: Sequence[int]) -> li
 def at(
     connection: apsw.Connection, space: Space, wanted: Sequence[Place]
 ) -> tuple[list[int], bytes]:
-    """The vectors at these places like `load`; 12 microseconds each. Empty places are left out."""
-    dim = space.dim
+    """The vectors at these places like `load`; 10 microseconds each. Empty places are left out."""
     rows = connection.execute(
-        "SELECT j.value ->> 1, c.validity, substr(c.rowids, 8 * (j.value ->> 1) + 1, 8), "  # noqa: S608  # our own name
-        f"substr(v.vectors, {dim} * (j.value ->> 1) + 1, {dim}) FROM json_each(?) j "
-        f"CROSS JOIN {space.table}_chunks c ON c.chunk_id = j.value ->> 0 "
-        f"CROSS JOIN {space.table}_vector_chunks00 v ON v.rowid = j.value ->> 0",
-        (json.dumps(list(wanted)),),
+        f"SELECT chunk_id, validity, rowids FROM {space.table}_chunks "  # noqa: S608  # our own name
+        "WHERE chunk_id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list({chunk for chunk, _ in wanted})),),
     )
+    held = {int(chunk): (int.from_bytes(used, "little"), ids) for chunk, used, ids in rows}
     rids: list[int] = []
     parts: list[bytes] = []
-    for slot, validity, rid, vector in rows:
-        if int.from_bytes(validity, "little") >> slot & 1:
-            rids.append(int.from_bytes(rid, "little", signed=True))
-            parts.append(vector)
+    used_places = [
+        one for one in sorted(wanted) if one[0] in held and held[one[0]][0] >> one[1] & 1
+    ]
+    if not used_places:
+        return rids, b""
+    # Half of what a SELECT of the same bytes takes, which reads each chunk to its end.
+    table = f"{space.table}_vector_chunks00"
+    with connection.blob_open("main", table, "vectors", used_places[0][0], False) as blob:
+        for chunk, slot in used_places:
+            blob.reopen(chunk)
+            blob.seek(slot * space.dim)
+            parts.append(blob.read(space.dim))
+            ids = held[chunk][1]
+            rids.append(int.from_bytes(ids[8 * slot : 8 * slot + 8], "little", signed=True))
     return rids, b"".join(parts)
 
 

@@ -43,19 +43,15 @@ class ShelfRow(NamedTuple):
     updated: int
 
 
-def after(connection: apsw.Connection, ns: int, rid: int, limit: int) -> list[ShelfRow]:
-    """The next `limit` memories of the namespace beyond `rid`, in order of their row ids."""
-    return _read(
-        connection.execute(
-            f"SELECT {_TEXTS}{_OTHERS} FROM memories NOT INDEXED"  # noqa: S608  # our own constant
-            " WHERE rid > ? AND ns = ? ORDER BY rid LIMIT ?",
-            (rid, ns, limit),
-        )
+def ids(connection: apsw.Connection, ns: int) -> list[int]:
+    """The row ids of the namespace in order, from an index alone: 0.1 s a million."""
+    return sorted(
+        rid for (rid,) in connection.execute("SELECT rid FROM memories WHERE ns = ?", (ns,))
     )
 
 
 def chosen(connection: apsw.Connection, ns: int, rids: Iterable[int]) -> list[ShelfRow]:
-    """These memories of the namespace, as far as they exist."""
+    """These memories of the namespace, as far as they exist, in order of their row ids."""
     return _read(_chosen(connection, _TEXTS, ns, rids))
 
 
@@ -71,9 +67,10 @@ def count(connection: apsw.Connection, ns: int) -> int:
 
 
 def _chosen(connection: apsw.Connection, texts: str, ns: int, rids: Iterable[int]) -> apsw.Cursor:
+    # The plus keeps SQLite from going through the whole namespace by an index on it.
     return connection.execute(
         f"SELECT {texts}{_OTHERS} FROM memories"  # noqa: S608  # our own constants
-        " WHERE rid IN (SELECT value FROM json_each(?)) AND ns = ?",
+        " WHERE rid IN (SELECT value FROM json_each(?)) AND +ns = ? ORDER BY rid",
         (json.dumps(list(rids)), ns),
     )
 

@@ -81,8 +81,9 @@ class Builder:
         with reader.until(time.monotonic() + _CHUNK_SECONDS) as connection:
             # Taken first: rows read later may be newer than the moment, none is older.
             moment = lineage.now(connection, ns)
-            shelf = Shelf(self._dimension, shelf_rows.count(connection, ns))
-        shelf.fill(self._chunks(reader, ns))
+            rids = shelf_rows.ids(connection, ns)
+        shelf = Shelf(self._dimension, len(rids))
+        shelf.fill(self._chunks(reader, ns, rids))
         with reader.until(time.monotonic() + _CHUNK_SECONDS) as connection:
             load_vectors(connection, shelf, ns, self._space)
         if self._stopping.is_set():
@@ -90,14 +91,12 @@ class Builder:
         self._kept.keep(ns, shelf, moment)
         return shelf
 
-    def _chunks(self, reader: Reader, ns: int) -> Iterator[Sequence[ShelfRow]]:
-        last = 0
-        while not self._stopping.is_set():
+    def _chunks(self, reader: Reader, ns: int, rids: Sequence[int]) -> Iterator[Sequence[ShelfRow]]:
+        for first in range(0, len(rids), _CHUNK):
+            if self._stopping.is_set():
+                return
             begun = time.monotonic()
             with reader.until(begun + _CHUNK_SECONDS) as connection:
-                rows = shelf_rows.after(connection, ns, last, _CHUNK)
-            if not rows:
-                return
+                rows = shelf_rows.chosen(connection, ns, rids[first : first + _CHUNK])
             yield rows
-            last = rows[-1].rid
             self._stopping.wait(_REST * (time.monotonic() - begun))

@@ -52,11 +52,10 @@ def load_vectors(connection: apsw.Connection, shelf: Shelf, ns: int, space: str)
 def _in_chunks(
     connection: apsw.Connection, ns: int, check: Callable[[], None]
 ) -> Iterator[Sequence[ShelfRow]]:
-    last = 0
-    while rows := shelf_rows.after(connection, ns, last, CHUNK):
+    rids = shelf_rows.ids(connection, ns)
+    for first in range(0, len(rids), CHUNK):
         check()
-        yield rows
-        last = rows[-1].rid
+        yield shelf_rows.chosen(connection, ns, rids[first : first + CHUNK])
 
 
 def _read_vectors(
