@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -76,8 +77,11 @@ class Hooks:
     def spooled(self) -> list[JsonObject]:
         """The events that wait, in the order the daemon takes them in."""
         folder = Path(self.cli.env["RECALLD_HOME"]) / "spool"
-        files = [decode(file.read_bytes()) for file in sorted(folder.glob("*.json"))]
-        return [event for file in files for event in file["events"]]
+        found: list[JsonObject] = []
+        for file in sorted(folder.glob("*.json")):
+            with suppress(FileNotFoundError):  # the daemon has just taken it in
+                found += decode(file.read_bytes())["events"]
+        return found
 
     def log(self) -> str:
         """The hooks' log."""
