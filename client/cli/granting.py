@@ -9,7 +9,7 @@ from typing import cast
 from ...auth import namespaces, tokens
 from ...auth.checkout import Checkout, locate
 from ...auth.errors import InvalidRequest, NotFound, StorageTrouble
-from ..connection import access
+from ..connection import grants
 from ..connection.channel import Channel
 from ..connection.documents import Document, document, maybe_text, rows, text
 from ..connection.http1 import segment
@@ -85,7 +85,7 @@ def _anywhere(context: Context, args: argparse.Namespace) -> int:
             hint="Add --namespace NS; `recalld where` shows this checkout's.",
         )
     told = options.present(namespaces=wishes, label=args.label, expires_at=args.expires)
-    granted = access.grant(context.channel, told)
+    granted = grants.grant(context.channel, told)
     if not context.json:
         terminal.notice(f"grant {text(granted, 'id')}; its token is shown this once")
     return _show(context, granted)
@@ -106,7 +106,7 @@ def _here(context: Context, args: argparse.Namespace) -> int:
     wishes = options.present(
         checkout=checkout.root, namespaces=covered, label=args.label, expires_at=args.expires
     )
-    granted = access.grant(context.channel, wishes)
+    granted = grants.grant(context.channel, wishes)
     path = tokens.write(checkout.root, context.layout.data, text(granted, "token"))
     if old is not None:  # only now: a failure before would have left the checkout without any
         context.own("DELETE", f"/v1/grants/{segment(text(old, 'id'))}")
@@ -155,7 +155,7 @@ def _expired(grant: Document) -> bool:
 
 
 def _all(channel: Channel) -> list[Document]:
-    answer = channel.call(access.listing())
+    answer = channel.call(grants.listing())
     return rows(answer.get("grants"))
 
 

@@ -17,7 +17,7 @@ from ...auth.errors import GrantElsewhere, PinUnconfirmed, Unauthenticated
 from ...auth.namespaces import USER
 from .channel import Channel
 from .documents import Document, document, text
-from .request import Request, encode
+from .grants import grant
 
 TOKEN_VARIABLE = "RECALLD_TOKEN"  # noqa: S105 - the variable's name
 """Carries a token by hand, for callers outside any checkout; no checkout is then claimed."""
@@ -69,13 +69,14 @@ def moved(channel: Channel, found: Credentials, notice: Notice) -> Credentials:
             f"The token in {TOKEN_VARIABLE} belongs to a checkout elsewhere.",
             hint=f"Unset {TOKEN_VARIABLE}, or issue one: recalld grant issue --anywhere",
         )
-    from . import former, lock
+    from . import lock
+    from .former import by_token
 
     with lock.held(channel.layout.grant_lock, channel.deadline):
         token = tokens.read(found.checkout.root, channel.layout.data)
         if token is None or token == found.token:  # else somebody was faster
             token = issue(channel, found.checkout, notice, {})
-            before = former.by_token(channel, found.checkout, found.token)
+            before = by_token(channel, found.checkout, found.token)
             if before is not None:
                 notice(f"this checkout was moved or copied: {before.told()}")
     return Credentials(token, found.checkout)
@@ -92,16 +93,6 @@ def issue(channel: Channel, checkout: Checkout, notice: Notice, wishes: Document
     names = ", ".join(document(granted.get("namespaces"))) or checkout.namespace
     notice(f"granted {checkout.root} access to {names} (token in {path})")
     return token
-
-
-def grant(channel: Channel, wishes: Document) -> Document:
-    """A new grant with these fields, as the owner: `{"id", "token", "namespaces", …}`."""
-    return channel.call(Request("POST", "/v1/grants", encode(wishes), owner=True))
-
-
-def listing() -> Request:
-    """The owner's request for all grants."""
-    return Request("GET", "/v1/grants", owner=True)
 
 
 def pinned(found: Credentials) -> str | None:

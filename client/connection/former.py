@@ -13,9 +13,9 @@ from typing import NamedTuple
 from ...auth import tokens
 from ...auth.checkout import Checkout
 from ...auth.errors import RecalldError
-from . import access
 from .channel import Channel
 from .documents import Document, document, maybe_text, rows, text
+from .grants import listing
 
 _PROJECT = "project:"
 
@@ -76,7 +76,7 @@ def by_name(channel: Channel, checkout: Checkout) -> Former | None:
 def _grants(channel: Channel) -> list[Document]:
     """All grants; none where the daemon cannot be asked, for a hint is not worth an error."""
     try:
-        return rows(channel.call(access.listing()).get("grants"))
+        return rows(channel.call(listing()).get("grants"))
     except RecalldError:
         return []
 

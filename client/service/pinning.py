@@ -12,6 +12,7 @@ from ..connection.access import TOKEN_VARIABLE, Credentials
 from ..connection.channel import Channel
 from ..connection.deadline import Deadline
 from ..connection.documents import document, items, text
+from ..connection.grants import listing
 from .examination import Check
 
 _WRITING = ("editor", "admin")
@@ -43,7 +44,7 @@ def examine(
 
 def _is_granted(channel: Channel, found: Checkout, pinned: str) -> bool:
     try:
-        grants = map(document, items(channel.call(access.listing()).get("grants")))
+        grants = map(document, items(channel.call(listing()).get("grants")))
         return any(
             text(document(grant.get("namespaces")), pinned) in _WRITING
             for grant in grants
