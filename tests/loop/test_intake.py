@@ -67,6 +67,15 @@ def test_what_we_said_is_not_learned_again(agent: Agent) -> None:
     agent.prompt(str(context))
     assert agent.contents("correction") == ["Never deploy on Fridays"]
     assert agent.contents("preference") == ["Always greet in German."]
+    agent.stops(f"I was told:\n{context}")
+    assert [rule["cited"] for rule in agent.rules()["rules"]] == [0, 0]
+    agent.prompt(f"{context}\nMake the importer run")
+    agent.fails("node import.js", f"{context}\nError: connect ECONNREFUSED 127.0.0.1:5433")
+    agent.ends()
+    kept = json.dumps([agent.outcomes(), agent.http.get("/v1/checkpoint").json])
+    assert "ECONNREFUSED" in kept
+    assert "recalld-memories" not in kept
+    assert "Fridays" not in kept
 
 
 def test_explicit_writes_are_kept_as_said_and_flagged(agent: Agent) -> None:
