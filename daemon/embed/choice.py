@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from ...auth.errors import RecalldError
 from ...auth.paths import read_private
+from .alignment import Alignment
 from .guarded import Guarded
 from .joined import Joined
 from .minilm import MiniLm
@@ -18,11 +19,6 @@ from .post import Place
 from .protocol import Embedder, VectorsUnavailable
 from .remote import Model, Remote
 from .static import StaticEmbedder
-
-SHARES: Final = (0.4, 0.6)
-"""Of the static table and of MiniLM in the cosine. More of MiniLM is better still on code search
-and paraphrases, but worse on long conversations (longmemeval's MRR .593 here, .578 with .7 of it,
-.534 with MiniLM alone); all on the development sets."""
 
 
 class EmbedderSettings(Protocol):
@@ -95,7 +91,7 @@ def choose(settings: EmbedderSettings) -> Choice:
         nothing = NoEmbedder()
         return Choice(nothing, (), nothing)
     static = StaticEmbedder()
-    joined = Joined(static, MiniLm(), SHARES)
+    joined = Joined(static, MiniLm(), Alignment())
     if settings.embedder == "static":
         return Choice(static, (joined,), static)
     if settings.embedder == "minilm":

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from . import corpus, evaluation, packages, selection, teacher, training
+from . import alignment, corpus, evaluation, packages, selection, teacher, training
 from .places import REPOSITORY, Places
 
 
@@ -20,6 +20,7 @@ def main() -> None:
         "choose": lambda: selection.choose(places),
         "teach": lambda: teacher.teach(places, arguments.minutes),
         "train": lambda: training.train(places, training.Recipe()),
+        "align": lambda: alignment.align(places),
         "evaluate": lambda: evaluation.evaluate(places, table),
     }
     for name, step in steps.items():
@@ -30,7 +31,7 @@ def main() -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="scripts/train_static/run", description=__doc__)
-    steps = ("all", "download", "gather", "choose", "teach", "train", "evaluate")
+    steps = ("all", "download", "gather", "choose", "teach", "train", "align", "evaluate")
     parser.add_argument("step", nargs="?", default="all", choices=steps)
     parser.add_argument(
         "--work",

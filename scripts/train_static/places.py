@@ -52,6 +52,11 @@ class Places:
         return self.work / "static.npz"
 
     @property
+    def alignment(self) -> Path:
+        """The map from the teacher's space to the table's."""
+        return self.work / "alignment.npy"
+
+    @property
     def start(self) -> Path:
         """The table that training starts from."""
         return self.shared / "assets" / "static_minilm_256_int8.npz"

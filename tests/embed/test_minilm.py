@@ -8,10 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from recalld.daemon.embed.joined import Joined
 from recalld.daemon.embed.minilm import MiniLm
 from recalld.daemon.embed.protocol import VectorsUnavailable
-from recalld.daemon.embed.static import StaticEmbedder
 
 MINILM = MiniLm()
 WEIGHTS = Path(__file__).resolve().parents[2] / "daemon" / "embed" / "weights"
@@ -87,15 +85,3 @@ def test_threads_share_it() -> None:
     for thread in threads:
         thread.join()
     assert got == [True] * 4
-
-
-def test_joined_cosines_are_weighted_sums() -> None:
-    """The cosine of joined vectors is the sum of the parts' cosines by their shares."""
-    static = StaticEmbedder()
-    joined = Joined(static, MINILM, (0.25, 0.75))
-    note, question = "The cache expires after an hour", "how long is the cache valid?"
-    expected = 0.25 * float(static.documents([note])[0] @ static.query(question))
-    expected += 0.75 * float(MINILM.documents([note])[0] @ MINILM.query(question))
-    assert float(joined.documents([note])[0] @ joined.query(question)) == pytest.approx(expected)
-    assert joined.dimension == 640
-    assert "0.25" in joined.space
