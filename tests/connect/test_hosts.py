@@ -114,6 +114,22 @@ def test_the_server_is_the_bridge(wired: Wired, host: str) -> None:
 
 
 @pytest.mark.parametrize("host", hosts.NAMES)
+def test_hooks_of_the_person_stay(wired: Wired, host: str) -> None:
+    """Their hooks for the same events, and whatever else is in the file, are there as before."""
+    wired.connect(host)
+    event = next(iter(hooks_of(wired, host)))
+    wired.disconnect(host)
+    element = {"command": "my-own-hook"}
+    mine = element if host in {"cursor", "kiro"} else {"hooks": [{"type": "command", **element}]}
+    theirs = {"name": "mine", "unknown": {"key": [1, 2]}, "hooks": {event: [mine]}}
+    write(wired.paths(host)[0], json.dumps(theirs).encode())
+    wired.connect(host)
+    assert mine in hooks_of(wired, host)[event]
+    assert len(hooks_of(wired, host)[event]) == 2
+    assert json.loads(wired.paths(host)[0].read_text())["unknown"] == {"key": [1, 2]}
+
+
+@pytest.mark.parametrize("host", hosts.NAMES)
 def test_a_home_without_the_host_comes_back_empty(wired: Wired, host: str) -> None:
     """Files and folders that only connecting made are gone after disconnecting."""
     wired.connect(host)

@@ -56,6 +56,7 @@ TESTED = {
         "mcp/test_tools.test_scope_is_the_project_unless_said_otherwise",
     ],
     10: [
+        f"{HOSTS}.test_hooks_of_the_person_stay",
         f"{HOSTS}.test_any_settings_come_back_byte_for_byte",
         "connect/test_json.test_merging_adds_exactly_ours",
     ],
