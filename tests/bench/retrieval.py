@@ -4,6 +4,7 @@ scripts/bench retrieval                              every development set, one 
 scripts/bench retrieval locomo beam                  some of them
 scripts/bench retrieval --docs FILE --queries FILE   any set in the common format
 scripts/bench retrieval --against results/old.json   paired with a saved run
+scripts/bench retrieval --embedder minilm            with another embedder
 """
 
 from __future__ import annotations
@@ -54,6 +55,8 @@ def main() -> None:
     runs: list[Run] = []
     print(HEAD)
     with staged() as stage:
+        if options.embedder:
+            _embed_by(stage, options.embedder)
         for judged in _chosen(options):
             runs.append(run(stage, judged))
             _print(runs[-1])
@@ -64,6 +67,15 @@ def main() -> None:
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps({one.judged.name: _document(one) for one in runs}, indent=1))
     print(f"\nWritten to {path}")
+
+
+def _embed_by(stage: Stage, embedder: str) -> None:
+    """Start the daemon again with this embedder in its settings."""
+    stage.cli.ok("stop")
+    config = stage.folder / "data" / "config.toml"
+    config.write_text(f'embedder = "{embedder}"\n')
+    config.chmod(0o600)
+    stage.cli.ok("start")
 
 
 def run(stage: Stage, judged: Judged) -> Run:
@@ -256,6 +268,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--name", help="what to call it")
     parser.add_argument("--pooled", action="store_true", help="all documents in one namespace")
     parser.add_argument("--against", help="a file an earlier run has written")
+    parser.add_argument(
+        "--embedder", choices=("static", "minilm", "none"), help="instead of static"
+    )
     parser.add_argument("--json", help="where to write (tests/bench/results/retrieval.json)")
     return parser.parse_args()
 

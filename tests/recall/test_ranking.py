@@ -11,7 +11,7 @@ from recalld.daemon.recall.budget import tokens_of
 from recalld.daemon.recall.candidates import Candidates
 from recalld.daemon.recall.dates import Period
 from recalld.daemon.recall.facts import facts_of
-from recalld.daemon.recall.fusion import WEIGHTS, fuse, lone_factor, session_mean
+from recalld.daemon.recall.fusion import LEAST_MATCH, WEIGHTS, fuse, lone_factor, session_mean
 from recalld.daemon.recall.lexical import Statistics
 from recalld.daemon.recall.postings import Entries, Postings
 from recalld.daemon.recall.query import analyse
@@ -54,8 +54,12 @@ def test_a_session_about_it_lifts_its_turns(memory: Remembered) -> None:
 def test_a_stray_word_is_hardly_a_match() -> None:
     """The best match counts in full if it is a good one, and by the square of what it lacks."""
     stats = Statistics(np.ones(4, np.float32), 10.0)
-    best = {share: _words_of(share * stats.ideal(), stats) for share in (1.0, 0.35, 0.175)}
-    assert best[1.0] == best[0.35] == pytest.approx(4 * best[0.175])
+    best = {
+        share: _words_of(share * stats.ideal(), stats)
+        for share in (1.0, LEAST_MATCH, LEAST_MATCH / 2)
+    }
+    assert best[1.0] == pytest.approx(best[LEAST_MATCH])
+    assert best[1.0] == pytest.approx(4 * best[LEAST_MATCH / 2])
 
 
 def _words_of(score: float, stats: Statistics) -> float:
