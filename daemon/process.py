@@ -24,6 +24,7 @@ from ..auth.paths import Layout
 from ..storage.engine import Store
 from .deadline import Deadline
 from .feed import Feed
+from .http import table
 from .http.app import Application
 from .identity import Identity
 from .life.descriptors import connections_within, raise_limit
@@ -33,6 +34,7 @@ from .life.notify import Notifier
 from .life.ready import ReadyPipe
 from .life.side_threads import SideThreads
 from .life.supervisor import Supervisor
+from .mcp import routes as mcp_routes
 from .network.buffers import Buffers
 from .network.connections import Connections
 from .network.fair import Crowd, FairLoop
@@ -145,7 +147,8 @@ class Process:
         )
 
     async def _serve(self, services: Services, listening: socket.socket) -> None:
-        config = configure(Application(services), self._settings, services.connections)
+        application = Application(services, (*table.ROUTES, *mcp_routes.ROUTES))
+        config = configure(application, self._settings, services.connections)
         server = Server(
             config,
             on_listening=lambda: self._announce(services),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from ..auth.grants import Grants
 from ..auth.paths import Layout
@@ -11,7 +11,6 @@ from ..storage.engine import Store
 from .feed import Feed
 from .identity import Identity
 from .life.lifecycle import Lifecycle
-from .mcp.mount import Mount
 from .network.buffers import Buffers
 from .network.connections import Connections
 from .retrieval import Retrieval
@@ -21,6 +20,8 @@ from .workers import Workers
 
 if TYPE_CHECKING:
     from .lessons.classifier import Classifier
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -41,8 +42,17 @@ class Services:
     classifier: Classifier | None
     """The optional second reader of prompts; None while it is off."""
     returns: Returns = field(default_factory=Returns)
-    mcp: Mount = field(default_factory=Mount)
     stale_code: bool = field(default=False)
     """The code on disk is another version than the one running; looked up by the supervisor."""
     last_error: str | None = field(default=None)
     """Class of the last failure nobody was to blame for, for `status`."""
+    _parts: dict[type, object] = field(default_factory=dict[type, object])
+
+    def part(self, kind: type[T]) -> T:
+        """The daemon's one object of this class, made when it is first asked for.
+
+        For what a protocol keeps between its requests: the services need not know the protocol.
+        """
+        if kind not in self._parts:
+            self._parts[kind] = kind()
+        return cast("T", self._parts[kind])

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import itertools
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from urllib.parse import parse_qsl
 
 from pydantic import BaseModel
@@ -23,7 +23,6 @@ from .call import Call
 from .head import Head, check_head, check_media_type, read_head
 from .route import Route
 from .router import Router
-from .table import PROTOCOLS, ROUTES
 from .translation import translate
 
 UNAUTHENTICATED_BODY = 4096
@@ -38,9 +37,9 @@ log = logging.getLogger("recalld.http")
 class Application:
     """Answers every request: with what its handler says, or with an error of the one tree."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Services, routes: Sequence[Route]) -> None:
         self._services = services
-        self._router = Router((*ROUTES, *PROTOCOLS))
+        self._router = Router(routes)
         self._numbers = itertools.count(1)
 
     async def __call__(

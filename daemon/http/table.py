@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ...auth import errors as e
-from ..mcp import exchange
 from . import (
     control,
     events,
@@ -341,8 +340,3 @@ GRANTS = (
 
 ROUTES: tuple[Route, ...] = (*PROCESS, *MEMORIES, *LEARNING, *GRANTS)
 """Every route that `/openapi.json` describes."""
-
-PROTOCOLS = (
-    Route("POST", "/mcp", exchange.serve, GRANT, "MCP", exchange.Message, body=exchange.Message),
-)
-"""Routes with a protocol of their own, which describes itself."""

@@ -9,7 +9,6 @@ from typing import Any, Literal
 import orjson
 from pydantic import ConfigDict
 
-from ..http.answers import Answer
 from ..http.bodies import decode
 from ..http.call import Call
 from ..http.fields import Request
@@ -32,15 +31,7 @@ class Message(Request):
     id: str | int | float = 0
 
 
-async def serve(call: Call) -> Answer:
-    """Answer one JSON-RPC message."""
-    endpoint = await call.services.mcp.endpoint()
-    exchange = _Exchange(call)
-    await endpoint.handle(exchange.scope, exchange.receive, exchange.send)
-    return Answer(exchange.status, bytes(exchange.body))
-
-
-class _Exchange:
+class Exchange:
     """One request as the SDK sees it, and the answer it gives.
 
     Only what the protocol needs is passed on: no token, no session id of somebody's past, and an

@@ -20,7 +20,7 @@ from ..recall.request import MOST_HITS, RecallAnswer
 from . import packing, rows
 from .arguments import Given
 from .packing import Row
-from .walks import Walk, cursor
+from .walks import Walk, Walks, cursor
 
 HITS = 10
 LINES = 20
@@ -51,7 +51,7 @@ async def _find(call: Call, given: Given, limit: int, shape: Shape) -> Row:
     started = given.get("cursor")
     degraded: list[str] = []
     if isinstance(started, str):
-        walk, position = call.services.mcp.walks.find(started, call.access.by)
+        walk, position = call.services.part(Walks).find(started, call.access.by)
         call.access.readable(walk.scope)  # the grant may have shrunk since
         if walk.is_shallow_at(position + limit):
             deeper = walk.request.model_copy(update={"limit": MOST_HITS})
@@ -72,7 +72,7 @@ async def _find(call: Call, given: Given, limit: int, shape: Shape) -> Row:
     if len(kept) < len(found) or len(found) == limit:
         end = found[len(kept) - 1][0]
         if not walk.ends_at(end):
-            call.services.mcp.walks.keep(walk)
+            call.services.part(Walks).keep(walk)
             answer["more"] = cursor(walk, end)
     return answer
 

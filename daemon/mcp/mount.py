@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from ...auth.errors import RecalldError
-from .walks import Walks
 
 if TYPE_CHECKING:
     from .server import Endpoint
@@ -21,10 +20,9 @@ log = logging.getLogger("recalld.mcp")
 
 
 class Mount:
-    """The endpoint once it is loaded, and what lives between the requests to it."""
+    """The endpoint, once it is loaded."""
 
     def __init__(self) -> None:
-        self.walks = Walks()
         self._endpoint: asyncio.Task[Endpoint] | None = None
 
     async def endpoint(self) -> Endpoint:
