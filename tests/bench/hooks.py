@@ -19,7 +19,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.harness.burst import burst
+from tests.harness.burst import burst, stream
 from tests.harness.cli import Cli, program
 from tests.harness.daemons import Daemon
 from tests.harness.environment import clean
@@ -28,6 +28,8 @@ from tests.harness.waiting import eventually
 from tests.hooks.payloads import payload
 
 PEER = "claude-recall 0.25.1, measured: 104-125 ms a hook (quiet machine), 4 processes a tool call"
+AT_ONCE = 8
+"""Hooks of a stream that run side by side: as many agents in full swing."""
 EVENTS = (("claude-code", "UserPromptSubmit"), ("claude-code", "PostToolUse"), ("kiro", "stop"))
 
 
@@ -85,16 +87,28 @@ def crowd(folder: Path, count: int) -> dict[str, list[float]]:
         spooled = len(list((folder / "data" / "spool").glob("*.json")))
         eventually(lambda: not list((folder / "data" / "spool").glob("*.json")), within=60)
         bare = _released([sys.executable, "-c", "pass"], [b""] * count, cli, folder / "bare")
+        few = _streamed([*program(), "hook", "claude-code"], inputs, cli, folder / "few")
         assert len(daemon.pids()) == 1
     finally:
         daemon.end_all()
     late = f"{count} hooks at once ({spooled} came by the spool)"
-    return {f"{count} x python -c pass at once": bare, late: hooks}
+    return {
+        f"{count} hooks, {AT_ONCE} at a time": few,
+        f"{count} x python -c pass at once": bare,
+        late: hooks,
+    }
 
 
 def _released(command: list[str], inputs: list[bytes], cli: Cli, folder: Path) -> list[float]:
     folder.mkdir()
     ended = burst(command, inputs, cwd=cli.cwd, env=cli.env, folder=folder)
+    assert {one.status for one in ended} == {0}
+    return [one.seconds * 1000 for one in ended]
+
+
+def _streamed(command: list[str], inputs: list[bytes], cli: Cli, folder: Path) -> list[float]:
+    folder.mkdir()
+    ended = stream(command, inputs, AT_ONCE, cwd=cli.cwd, env=cli.env, folder=folder)
     assert {one.status for one in ended} == {0}
     return [one.seconds * 1000 for one in ended]
 

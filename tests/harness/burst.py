@@ -54,6 +54,54 @@ def burst(
     return [_ended(places[pid], status, at - began) for pid, (status, at) in ends.items()]
 
 
+def stream(
+    command: Sequence[str],
+    inputs: Sequence[bytes],
+    at_once: int,
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    folder: Path,
+) -> list[Ended]:
+    """One process of the command per input, as fast as they end, `at_once` of them at any time.
+
+    Seconds count from the start of each.
+    """
+    begun: dict[int, tuple[Path, float]] = {}
+    started: dict[int, subprocess.Popen[bytes]] = {}
+    ended: list[Ended] = []
+    for number, data in enumerate(inputs):
+        if len(begun) == at_once:
+            ended.append(_next_end(begun, started))
+        place, said = folder / f"{number}.in", folder / f"{number}.out"
+        place.write_bytes(data)
+        with (
+            place.open("rb") as given,
+            said.open("wb") as out,
+            said.with_name(f"{said.name}.err").open("wb") as err,
+        ):
+            at = time.monotonic()
+            one = subprocess.Popen(
+                command, cwd=cwd, env=dict(env), stdin=given, stdout=out, stderr=err
+            )
+        begun[one.pid], started[one.pid] = (said, at), one
+    while begun:
+        ended.append(_next_end(begun, started))
+    return ended
+
+
+def _next_end(
+    begun: dict[int, tuple[Path, float]], started: dict[int, subprocess.Popen[bytes]]
+) -> Ended:
+    while True:
+        pid, status = os.waitpid(-1, 0)
+        if pid in begun:
+            said, at = begun.pop(pid)
+            started.pop(pid).returncode = status  # it is waited for already
+            seconds = time.monotonic() - at
+            return _ended(said, os.waitstatus_to_exitcode(status), seconds)
+
+
 def _ends(waiting: set[int]) -> list[tuple[int, tuple[int, float]]]:
     """Status and moment of the end of each of these processes, as they end."""
     found: list[tuple[int, tuple[int, float]]] = []
