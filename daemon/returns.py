@@ -51,6 +51,9 @@ class Returns:
 def _settle(waiting: asyncio.Future[T], done: Future[T]) -> None:
     if waiting.done():  # cancelled meanwhile
         return
+    if done.cancelled():
+        waiting.cancel()
+        return
     error = done.exception()
     if error is None:
         waiting.set_result(done.result())

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 RETRY_MS = 250
 VERSIONS = ("1.1", "1.0")
+MOST_QUEUED = 8
+"""Requests that may wait for the answer before theirs: the parser would queue 14,000 a segment."""
 
 log = logging.getLogger("recalld.connection")
 
@@ -44,6 +46,7 @@ class Connection(HttpToolsProtocol):
         self._kept = False  # and has proven its rights
         self._head_timer: asyncio.TimerHandle | None = None
         self._head_bytes: int | None = None  # of a head that is arriving
+        self._barren = 0  # bytes since the last one of a body that is arriving
         self._broken = False
         self._evicted = False
         self._favoured = -1
@@ -69,10 +72,14 @@ class Connection(HttpToolsProtocol):
             self._shed(data)
             return
         counted = fresh or self._head_bytes is not None
+        self._barren += len(data)
         super().data_received(without_upgrade(data) if fresh else data)
         if self._head_bytes is not None and counted:
             self._head_bytes += len(data)
+        self._check_growth()
         self._watch_head()
+        if self._is_between_requests() and self._head_timer is None:
+            self._expect_head()  # line breaks before a head begin no head, and end no silence
 
     def on_message_begin(self) -> None:
         """A head begins to arrive."""
@@ -85,9 +92,16 @@ class Connection(HttpToolsProtocol):
             raise ValueError("a trailer")
         super().on_header(name, value)
 
+    def on_body(self, body: bytes) -> None:
+        """Take part of a body."""
+        self._barren = 0
+        super().on_body(body)
+
     def on_headers_complete(self) -> None:
         """Start a request, or queue it behind the one that is being answered."""
-        self._head_bytes = None
+        self._head_bytes, self._barren = None, 0
+        if len(self.pipeline) >= MOST_QUEUED:
+            raise ValueError("too many requests at once")
         parser: HttpRequestParser = self.parser  # pyright: ignore[reportAssignmentType]  # it calls
         if parser.should_upgrade() or not self.url.startswith(b"/"):
             raise ValueError("a request to a proxy, or to change the protocol")
@@ -147,12 +161,8 @@ class Connection(HttpToolsProtocol):
             self.transport.close()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is not HTTP, unless it follows a request that is still being answered."""
-        if self._is_answering() and not self.cycle.more_body:
-            self.flow.pause_reading()
-            self.cycle.keep_alive = False
-        else:
-            self._refuse(MalformedBody("This is not a well-formed HTTP/1.1 request."))
+        """Refuse what is not HTTP."""
+        self._turn_away(MalformedBody("This is not a well-formed HTTP/1.1 request."))
 
     # What the callbacks are made of.
 
@@ -180,15 +190,23 @@ class Connection(HttpToolsProtocol):
             self._book.spare(self, self.loop.time())
 
     def _watch_head(self) -> None:
-        """See to the limits of the head that is arriving, if one is."""
+        """See to the time limit of the head that is arriving, if one is."""
         if self._is_answering():
             self._begin()
             self._stop_head_timer()
-        elif self._head_bytes is not None and not self.transport.is_closing():
+        elif self._head_bytes is not None and self._head_timer is None:
+            self._expect_head()
+
+    def _check_growth(self) -> None:
+        """Turn away a head over its limit, also behind a request that is being answered, and a
+        body that goes on without a byte of it: chunk extensions and trailers have no other limit.
+        """
+        if self._head_bytes is not None:
             if self._head_bytes > MAX_HEAD:
-                self._refuse(HeadersTooLarge(f"The request head is larger than {MAX_HEAD} bytes."))
-            elif self._head_timer is None:
-                self._expect_head()
+                error = HeadersTooLarge(f"The request head is larger than {MAX_HEAD} bytes.")
+                self._turn_away(error)
+        elif self._is_answering() and self.cycle.more_body and self._barren > MAX_HEAD:
+            self._turn_away(MalformedBody("The body is not well-formed."))
 
     def _expect_head(self) -> None:
         self._head_timer = self.loop.call_later(self._book.head_timeout, self._head_is_late)
@@ -238,6 +256,16 @@ class Connection(HttpToolsProtocol):
             return False
         cycle = cast("object | None", self.cycle)
         return self._broken or (cycle is not None and self.cycle.more_body)
+
+    def _turn_away(self, error: RecalldError) -> None:
+        """Refuse what arrives; behind requests that are being answered, end with their answers."""
+        if self.transport.is_closing():
+            return
+        if self._is_answering() and (self.pipeline or not self.cycle.more_body):
+            self.flow.pause_reading()
+            self.cycle.keep_alive = False
+        else:
+            self._refuse(error)
 
     def _refuse(self, error: RecalldError) -> None:
         """Answer without a request: it could not be read."""

@@ -16,6 +16,7 @@ from uvicorn._types import ASGI3Application
 from ..settings import Settings
 from .connection import Connection
 from .connections import Connections
+from .fair import FairLoop
 
 BACKLOG = 2048
 """Clients that may knock at the same moment (measured with 3,000)."""
@@ -67,8 +68,11 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Accept connections, then tell the world."""
         await super().startup(sockets)
+        loop = asyncio.get_running_loop()
         for listening in sockets or ():
             listening.listen(BACKLOG)  # create_server has just cut it down to ACCEPTS
+            if isinstance(loop, FairLoop):
+                loop.favour(listening.fileno())  # whoever knocks must not wait for a crowd
         await self._on_listening()
 
     async def main_loop(self) -> None:

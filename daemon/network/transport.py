@@ -38,8 +38,8 @@ class Coalescing(asyncio.Transport):
         """Closed for writing; what still arrives is to be thrown away."""
 
     def write(self, data: bytes | bytearray | memoryview[Any]) -> None:
-        """Send `data` at the end of this turn of the loop."""
-        if not data:
+        """Send `data` at the end of this turn of the loop; nothing once a refusal has ended it."""
+        if not data or self.lingering:
             return
         if not self._parts:
             self._loop.call_soon(self._flush)

@@ -39,7 +39,8 @@ def without_upgrade(data: bytes) -> bytes:
     """The request without its offer to speak something else, which we may ignore (RFC 9110 7.8).
 
     Java's client offers HTTP/2 with every first request, and the parser would take the body of a
-    request with such an offer for the other protocol and throw it away.
+    request with such an offer for the other protocol and throw it away. Only a head that arrives in
+    one piece is relieved of it; in several pieces such a request is refused.
     """
     if b"pgrade:" not in data and b"PGRADE:" not in data:
         return data

@@ -48,6 +48,17 @@ def test_those_served_before_come_first(pairs: list[Pair]) -> None:
         assert waiting == {}
 
 
+def test_a_crowd_that_keeps_talking_keeps_nobody_out(pairs: list[Pair]) -> None:
+    """Portions go round: sockets that stay ready do not hide those the system reports later."""
+    with FairSelector(Crowd()) as selector:
+        for one, other in pairs:
+            selector.register(one, selectors.EVENT_READ)
+            other.send(b"x")
+        turns = -(-len(pairs) // PORTION)
+        served = {fd for _ in range(turns) for fd in _ready(selector)}
+        assert served == {one.fileno() for one, _ in pairs}
+
+
 def test_a_forgotten_number_is_a_stranger_again(pairs: list[Pair]) -> None:
     """The number of a closed connection means nothing when somebody else gets it."""
     with FairSelector(Crowd()) as selector:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import select
+import socket
 
 import pytest
+from recalld.daemon.network.connection import MOST_QUEUED
 
 from tests.daemon import raw
 from tests.daemon.conftest import Starter
 from tests.daemon.started import Started
+from tests.harness import processes
 from tests.harness.http import Http
 
 JSON = "Content-Type: application/json"
@@ -140,3 +144,90 @@ def test_odd_header_lines_are_refused(served: Started, line: bytes) -> None:
     """Header lines that parsers have read differently are 400."""
     start = b"GET /v1/health HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n" % served.port
     assert raw.status(raw.send(served.port, start + line + b"\r\n\r\n")) == 400
+
+
+def everything(connection: socket.socket) -> bytes:
+    """All that comes until the daemon hangs up."""
+    got = b""
+    with contextlib.suppress(ConnectionResetError):
+        while part := connection.recv(65_536):
+            got += part
+    return got
+
+
+def test_a_flood_of_pipelined_requests_is_cut_off(served: Started) -> None:
+    """Fourteen thousand requests in one segment get a few answers and the end of the connection."""
+    before = processes.resident_bytes(served.pid)
+    with contextlib.ExitStack() as held:
+        flooding = [held.enter_context(raw.connect(served.port)) for _ in range(8)]
+        for connection in flooding:
+            with contextlib.suppress(ConnectionError):
+                connection.sendall(b"GET / HTTP/1.1\r\n\r\n" * 14_000)
+        for connection in flooding:
+            assert everything(connection).count(b"HTTP/1.1 ") <= MOST_QUEUED + 2
+    assert processes.resident_bytes(served.pid) - before < 16 << 20
+
+
+def test_an_endless_head_behind_a_stream_is_not_kept(served: Started, client: Http) -> None:
+    """While an answer goes on, what follows it is still held to the limits of a head."""
+    token = f"Authorization: Bearer {client.token}"
+    before = processes.resident_bytes(served.pid)
+    with raw.connect(client.port) as connection:
+        connection.sendall(raw.head(client.port, "GET", "/v1/stream", token))
+        assert connection.recv(100).startswith(b"HTTP/1.1 200")
+        connection.settimeout(2)
+        with contextlib.suppress(TimeoutError, ConnectionError):
+            connection.sendall(b"GET / HTTP/1.1\r\nX: ")
+            for _ in range(1600):
+                connection.sendall(b"a" * 65_536)
+    # A hundred megabytes were on offer; what is loaded late by the daemon itself is below this.
+    assert processes.resident_bytes(served.pid) - before < 32 << 20
+
+
+@pytest.mark.parametrize("junk", [b"0\r\n", b"1;"], ids=["trailers", "an extension of a chunk"])
+def test_a_body_that_goes_on_without_a_byte_of_it_is_cut_off(client: Http, junk: bytes) -> None:
+    """Trailers and chunk extensions have a limit though no body grows by them."""
+    token = f"Authorization: Bearer {client.token}"
+    head = raw.head(client.port, "POST", "/v1/memories", token, JSON, "Transfer-Encoding: chunked")
+    with raw.connect(client.port) as connection:
+        connection.sendall(head + b"2\r\n{}\r\n" + junk)
+        with contextlib.suppress(ConnectionError):
+            for _ in range(100):
+                connection.sendall(b"a" * 4096)
+        assert raw.status(raw.answer(connection)) in {0, 400}
+
+
+def test_a_broken_second_request_does_not_answer_the_first(client: Http) -> None:
+    """What was stored is answered as stored, whatever the client sends behind it."""
+    token = f"Authorization: Bearer {client.token}"
+    body = json.dumps({"content": "stored before something broken"}).encode()
+    first = raw.head(
+        client.port, "POST", "/v1/memories", token, JSON, f"Content-Length: {len(body)}"
+    )
+    second = raw.head(client.port, "POST", "/v1/hello", JSON, "Transfer-Encoding: chunked")
+    with raw.connect(client.port) as connection:
+        connection.sendall(first + body + second + b"zz\r\n")
+        got = everything(connection)
+    assert got.startswith(b"HTTP/1.1 201 ")
+
+
+def test_line_breaks_after_an_answer_do_not_hold_a_connection(start: Starter) -> None:
+    """They are no request: the connection ends as one whose head does not come."""
+    daemon = start(head_timeout_s=0.2, keep_alive_s=1).ready()
+    with raw.connect(daemon.port) as connection:
+        connection.sendall(raw.head(daemon.port, "GET", "/v1/health"))
+        assert raw.status(raw.answer(connection)) == 200
+        connection.sendall(b"\r\n\r\n")
+        assert connection.recv(1) == b""
+
+
+def test_a_refused_body_leaves_no_trace_in_the_log(start: Starter) -> None:
+    """The answer of a request that was refused half-way goes nowhere, quietly."""
+    daemon = start().ready()
+    head = raw.head(daemon.port, "POST", "/nothing", JSON, "Transfer-Encoding: chunked")
+    for _ in range(3):
+        assert raw.status(raw.send(daemon.port, head + b"zz\r\n")) in {400, 404}
+    daemon.signal()
+    assert daemon.exit_code() == 0
+    assert "Traceback" not in daemon.log()
+    assert '"level": "error"' not in daemon.log()
