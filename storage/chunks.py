@@ -46,7 +46,8 @@ class Chunks:
             "SELECT seq FROM sqlite_sequence WHERE name = ?", (f"{space.table}_chunks",)
         ).get
         known = self._known.get((space.name, ns), _Known(0, []))
-        if newest is None or int(newest) == known.newest:
+        # A reader whose transaction began earlier sees fewer: what is remembered serves it too.
+        if newest is None or int(newest) <= known.newest:
             return known.ids
         ids = [*known.ids, *chunks_of(connection, space, ns, known.newest)]
         with self._lock:
@@ -109,6 +110,16 @@ def whole_chunks(
         (json.dumps(list(chunks)),),
     )
     return {int(chunk): joined for chunk, joined in rows}
+
+
+def living(connection: apsw.Connection, space: Space, chunks: Sequence[int]) -> list[int]:
+    """Those of the chunks that still exist, in order: vec0 deletes one that becomes empty."""
+    rows = connection.execute(
+        f"SELECT chunk_id FROM {space.table}_chunks "  # noqa: S608  # our own name
+        "WHERE chunk_id IN (SELECT value FROM json_each(?)) ORDER BY chunk_id",
+        (json.dumps(list(chunks)),),
+    )
+    return [int(chunk) for (chunk,) in rows]
 
 
 def places(connection: apsw.Connection, space: Space, rids: Sequence[int]) -> list[Place]:

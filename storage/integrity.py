@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import Final, NamedTuple
 
 import apsw
 
 from . import connections, fulltext, migrations, vectors
+from .checkpoints import PAGE_BYTES, wal_bytes
 from .faults import Damaged, NewerSchema
 
 _TABLES: Final = (
@@ -16,6 +18,7 @@ _TABLES: Final = (
 
 # The database header, https://www.sqlite.org/fileformat2.html section 1.3.
 _MAGIC: Final = b"SQLite format 3\x00"
+_PAGES: Final = slice(28, 32)
 _APPLICATION: Final = slice(68, 72)
 
 
@@ -46,15 +49,23 @@ def probe(path: str) -> None:
 
 
 def header(path: str) -> None:
-    """Raise Damaged unless the file on disk begins like a store of ours."""
+    """Raise Damaged unless the file on disk begins like a store of ours and is not cut short.
+
+    Beside a WAL it may be shorter than it says: a checkpoint writes the first page before the last,
+    and one that was interrupted leaves it so. What is missing is in the WAL then.
+    """
     try:
         first = connections.header(path)
-    except apsw.Error as error:
+        is_alone = wal_bytes(f"{path}-wal") == 0
+        size = os.stat(path).st_size
+    except (apsw.Error, OSError) as error:
         raise Damaged(f"memory.db cannot be read: {error}.") from error
     if not first.startswith(_MAGIC):
         raise Damaged("memory.db cannot be read: file is not a database.")
     if first[_APPLICATION] != migrations.APPLICATION_ID.to_bytes(4, "big"):
         raise Damaged("memory.db is an SQLite file, but not one of recalld's.")
+    if is_alone and size < int.from_bytes(first[_PAGES], "big") * PAGE_BYTES:
+        raise Damaged("memory.db has lost its end.")
 
 
 def quick(connection: apsw.Connection) -> None:

@@ -18,6 +18,8 @@ from .documents import Document, document, maybe_text, rows, text
 from .grants import listing
 
 _PROJECT = "project:"
+_LOOKED_FOR = 8
+"""Places of the same name that are looked for on the disk."""
 
 
 class Former(NamedTuple):
@@ -63,14 +65,17 @@ def by_name(channel: Channel, checkout: Checkout) -> Former | None:
         if maybe_text(grant, "checkout") == checkout.root
         for name in document(grant.get("namespaces"))
     } | {checkout.namespace}
-    gone = [
+    alike = [
         former
         for grant in grants
-        if (root := maybe_text(grant, "checkout")) is not None and not os.path.isdir(root)
+        if (root := maybe_text(grant, "checkout")) is not None
         for former in _own(grant, root, certain=False)
         if former.namespace not in covered and _slug(former.namespace) == _slug(checkout.namespace)
     ]
-    return gone[-1] if gone else None
+    # Only these are looked for: any other may lie on a disk that does not answer.
+    return next(
+        (one for one in reversed(alike[-_LOOKED_FOR:]) if not os.path.isdir(one.root)), None
+    )
 
 
 def _grants(channel: Channel) -> list[Document]:

@@ -21,7 +21,10 @@ Short = Annotated[str, Field(max_length=4096)]
 
 
 class EventRequest(Request):
-    """Something that happened in an agent's session; a hook tells it, once or again."""
+    """Something that happened in an agent's session; a hook tells it, once or again.
+
+    It is the same event if id, host, kind, session and time are.
+    """
 
     id: Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[\w.:-]+$")]
     host: Name

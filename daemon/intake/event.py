@@ -29,6 +29,11 @@ class Event(NamedTuple):
     reason: str = ""
 
     @property
+    def identity(self) -> tuple[str, ...]:
+        """What makes two deliveries the same event: they are made once and sent as they are."""
+        return self.id, self.host, self.kind, self.session, self.at
+
+    @property
     def by_user(self) -> bool:
         """Whether a prompt is a person's own words, not a timer's, a program's or an agent's."""
         return self.kind == "prompt" and self.source in {"", "user"} and not self.agent

@@ -107,7 +107,7 @@ def take(
     fresh: list[Event] = []
     for event in events:
         noted = UNSAID
-        if taken_events.claim(tx, event.id):
+        if taken_events.claim(tx, *event.identity):
             fresh.append(event)
             noted = _record(tx, caller, event)
     told = SILENCE if seen is None else _told(tx, caller, events[-1], seen, noted)

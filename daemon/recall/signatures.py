@@ -27,8 +27,7 @@ _Bits = npt.NDArray[np.uint64]
 class Signatures:
     """The signs of the vectors in some chunks, in the chunks' order, `CHUNK_ROWS` places each.
 
-    A place whose vector was deleted keeps its signs, and is found empty when it is read. Chunks
-    that take in more vectors do not belong here.
+    A place whose vector was deleted keeps its signs, and is found empty when it is read.
     """
 
     def __init__(self, dimension: int) -> None:
@@ -40,11 +39,22 @@ class Signatures:
         return len(self._chunks)
 
     def with_more(self, chunks: Sequence[int], vectors: Bytes) -> Signatures:
-        """These and more; `vectors` has the shape (len(chunks) * CHUNK_ROWS, dimension)."""
+        """These and more; `vectors` has the shape (len(chunks) * CHUNK_ROWS, dimension).
+
+        Chunks that are here already get their signs anew.
+        """
         grown = Signatures(vectors.shape[1])
-        grown._chunks = np.concatenate([self._chunks, np.array(chunks, np.int64)])
-        grown._bits = np.concatenate([self._bits, _signs(vectors)], axis=1)
+        kept = ~np.isin(self._chunks, np.array(chunks, np.int64))
+        grown._chunks = np.concatenate([self._chunks[kept], np.array(chunks, np.int64)])
+        grown._bits = np.concatenate(
+            [self._bits[:, np.repeat(kept, CHUNK_ROWS)], _signs(vectors)], axis=1
+        )
         return grown
+
+    def newest(self, count: int) -> list[int]:
+        """The highest ids of the chunks here, at most so many."""
+        highest: list[int] = np.sort(self._chunks)[-count:].tolist()
+        return highest
 
     def missing(self, chunks: Sequence[int]) -> list[int]:
         """Those of the chunks that are not here."""
@@ -56,8 +66,11 @@ class Signatures:
         apart = self._apart(question)
         best = np.arange(len(apart))
         if len(apart) > AGREEING:
-            best = np.flatnonzero(apart <= np.partition(apart, AGREEING)[AGREEING])
-            best = best[: 2 * AGREEING]  # many may be equally far
+            limit = np.partition(apart, AGREEING)[AGREEING]
+            nearer = np.flatnonzero(apart < limit)
+            # Any number may be just as far: the same words said again and again.
+            equal = np.flatnonzero(apart == limit)[: 2 * AGREEING - len(nearer)]
+            best = np.concatenate([nearer, equal])
         chunks: list[int] = self._chunks[best // CHUNK_ROWS].tolist()
         return list(zip(chunks, (best % CHUNK_ROWS).tolist(), strict=True))
 

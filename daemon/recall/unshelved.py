@@ -111,12 +111,12 @@ class Unshelf:
     ) -> Iterator[tuple[list[int], bytes]]:
         """Row ids and vectors of all rows that may be close: all there are, where it is cheap."""
         every = self._chunks.of(connection, space, ns)
-        signs = self._signposts.of(space, ns, every)
+        signs = self._signposts.of(connection, space, ns, every)
         if signs is None:
             yield from chunks.blocks(connection, space, every)
             return
-        wanted = {*signs.promising(question), *chunks.places(connection, space, others)}
-        unsigned = signs.missing(every)
+        wanted = {*signs.known.promising(question), *chunks.places(connection, space, others)}
+        unsigned = signs.unsure
         apart = set(unsigned)
         yield chunks.at(connection, space, [one for one in wanted if one[0] not in apart])
         yield from chunks.blocks(connection, space, unsigned)

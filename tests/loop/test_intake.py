@@ -211,3 +211,16 @@ def test_an_event_counts_in_every_namespace(
         ["Always use spaces."],
         [],
     )
+
+
+def test_an_id_that_another_project_used_is_no_event_of_theirs(
+    served: Started, agent: Agent, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Clients choose their ids: the same one in another session is another event, and is kept."""
+    other = Agent(served.client(tmp_path_factory.mktemp("elsewhere")))
+    assert agent.send({**agent.event("prompt", text="Always use tabs."), "id": "1"}).status == 200
+    assert other.send({**other.event("prompt", text="Always use spaces."), "id": "1"}).status == 200
+    assert (agent.contents("preference"), other.contents("preference")) == (
+        ["Always use tabs."],
+        ["Always use spaces."],
+    )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from recalld.daemon.recall import signposts
 from recalld.daemon.recall.signatures import AGREEING, Signatures
+from recalld.storage import chunks, memories, vectors
 from recalld.storage.drafts import Draft, insert
+from recalld.storage.scope import Scope
 from recalld.storage.transaction import Transaction
 from recalld.storage.vectors import CHUNK_ROWS
 
@@ -17,6 +20,7 @@ from tests.recall.conftest import Open
 from tests.recall.remembered import NAMESPACE, Remembered, until
 
 ROWS = 12 * CHUNK_ROWS
+SCOPE = Scope([NAMESPACE])
 
 
 @pytest.fixture
@@ -24,7 +28,7 @@ def large(opened: Open, monkeypatch: pytest.MonkeyPatch) -> Remembered:
     """A namespace that counts as very large, all its rows with vectors and signs."""
     monkeypatch.setattr(signposts, "LARGE", 4)
     monkeypatch.setattr(signposts, "MOST_UNSIGNED", 3)
-    memory = opened(matrix_bytes=0)
+    memory = opened(matrix_bytes=512 << 10)  # too little for a shelf of these rows
     _remember(memory, list(texts(ROWS)))
     memory.embed_all()
     memory.ask("anything")
@@ -78,6 +82,53 @@ def test_what_is_forgotten_or_edited_is_not_found_as_it_was(large: Remembered) -
     assert gone not in large.found(gone)
     assert changed not in large.found(changed)
     assert large.found("quokka at dawn")[0] == "a quokka crossed the road at dawn"
+
+
+def test_new_rows_in_old_places_are_found(large: Remembered) -> None:
+    """When the newest chunk goes, new vectors are put into the one before it, whose signs were
+    made for others: they are found all the same.
+    """
+    page = large.store.reader()
+    with page.until(time.monotonic() + 30) as connection:
+        (space,) = vectors.spaces(connection)
+        ids = chunks.chunks_of(connection, space, 1)
+        last, before = (chunks.blocks(connection, space, [one]) for one in ids[:-3:-1])
+        newest = [rid for some, _ in last for rid in some]
+        holes = [rid for some, _ in before for rid in some][10:50]
+        rows = [*newest, *holes]
+        ulids = [memory.ulid for memory in memories.fetch(connection, SCOPE, rows).values()]
+    for ulid in ulids:
+        large.forget(ulid)
+    told = {f"physicians prescribed medication to patient {number}" for number in range(30)}
+    _remember(large, sorted(told))
+    large.embed_all()
+    # No word in common, so only their vectors can find them.
+    assert told <= set(large.found("doctors giving drugs", limit=100))
+
+
+def test_the_best_is_kept_among_many_that_are_equally_far() -> None:
+    """Thousands of rows of the same words do not hide the one that says just what is asked."""
+    dice = np.random.default_rng(4)
+    crowd = np.tile(dice.integers(-127, 128, 64, dtype=np.int8), (24 * CHUNK_ROWS, 1))
+    question = dice.integers(-127, 128, 64, dtype=np.int8)
+    crowd[-1] = question
+    signs = Signatures(64).with_more(list(range(24)), crowd)
+    assert (23, CHUNK_ROWS - 1) in signs.promising(question.astype(np.float32))
+
+
+def test_signs_beyond_their_limit_are_not_held(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without memory to spare everything is read: slower, and as right."""
+    monkeypatch.setattr(signposts, "LARGE", 4)
+    monkeypatch.setattr(signposts, "MOST_UNSIGNED", 1)
+    memory = opened(matrix_bytes=0)
+    told = list(texts(6 * CHUNK_ROWS))
+    _remember(memory, told)
+    memory.embed_all()
+    for text in told[::100]:
+        assert memory.found(text)[0] == text
+    assert _signed(memory) == 0
 
 
 @pytest.mark.parametrize("dimension", [8, 64, 100, 256, 384])

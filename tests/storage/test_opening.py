@@ -293,6 +293,21 @@ def test_checking_a_running_store_keeps_its_locks(opened: Opened) -> None:
     assert opened.read(lambda c: c.execute("SELECT count(*) FROM memories").get) == 2
 
 
+def test_a_running_store_notices_that_it_lost_its_end(
+    place: Path, reopen: Callable[[], Opened]
+) -> None:
+    """With nothing in the WAL, a file shorter than it says fails the check of a running store."""
+    first = reopen()
+    for number in range(100):
+        first.note(f"row {number} " + "word " * 100)
+    first.close()
+    again = reopen()
+    again.store.check()
+    os.truncate(place, place.stat().st_size // 2 // 4096 * 4096)
+    with pytest.raises(Damaged):
+        again.store.check()
+
+
 @pytest.mark.parametrize("harm", ["overwritten", "replaced", "removed"])
 def test_harm_done_to_a_running_store_is_noticed(opened: Opened, harm: str) -> None:
     """A file overwritten, replaced or removed under a running store does not pass its check."""
