@@ -101,6 +101,10 @@ def load(config: str, environ: Mapping[str, str]) -> Settings:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         name = ".".join(str(part) for part in first["loc"])
+        if first["type"] == "extra_forbidden":
+            raise InvalidSettings(
+                f"There is no setting {name!r}.", hint=f"Correct or remove it in {config}."
+            ) from None
         raise InvalidSettings(
             f"Setting {name!r} is wrong: {first['msg']}.",
             hint=f"Correct it in {config} or in {PREFIX}{name.upper()}.",

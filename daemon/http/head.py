@@ -76,6 +76,8 @@ def read_head(method: str, path: str, query: bytes, headers: Iterable[tuple[byte
         found[name] = value
     if size > MAX_HEAD:
         raise HeadersTooLarge(f"The request head is larger than {MAX_HEAD} bytes.")
+    if found.get(b"transfer-encoding", b"chunked").lower() != b"chunked":
+        raise InvalidRequest("The only Transfer-Encoding here is chunked.")
     if b"content-length" in found and b"transfer-encoding" in found:
         raise InvalidRequest("Content-Length and Transfer-Encoding exclude each other.")
     return Head(method, path, query, found)

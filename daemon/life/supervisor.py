@@ -72,7 +72,7 @@ class Supervisor:
             services.lifecycle.drain(str(damage))
         elif self._is_idle():
             services.lifecycle.drain("idle")
-        else:
+        elif not services.lifecycle.draining:  # it may have begun while the file was looked at
             self._republish()
             services.stale_code = services.identity.is_stale()
 

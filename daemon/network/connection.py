@@ -47,6 +47,7 @@ class Connection(HttpToolsProtocol):
         self._head_timer: asyncio.TimerHandle | None = None
         self._head_bytes: int | None = None  # of a head that is arriving
         self._barren = 0  # bytes since the last one of a body that is arriving
+        self._farewell: RecalldError | None = None  # to be said once what was asked is answered
         self._broken = False
         self._evicted = False
         self._favoured = -1
@@ -101,6 +102,7 @@ class Connection(HttpToolsProtocol):
         """Start a request, or queue it behind the one that is being answered."""
         self._head_bytes, self._barren = None, 0
         if len(self.pipeline) >= MOST_QUEUED:
+            self._farewell = Busy("Too many requests at once.", retry_after_ms=RETRY_MS)
             raise ValueError("too many requests at once")
         parser: HttpRequestParser = self.parser  # pyright: ignore[reportAssignmentType]  # it calls
         if parser.should_upgrade() or not self.url.startswith(b"/"):
@@ -117,7 +119,11 @@ class Connection(HttpToolsProtocol):
             self._favoured = self.transport.get_extra_info("socket").fileno()
             self.loop.favour(self._favoured)
         super().on_response_complete()
-        if not self.transport.is_closing():
+        if self.transport.is_closing():
+            return
+        if self._farewell is not None and not self._is_queueing():
+            self._refuse(self._farewell)
+        else:
             self._watch_head()
 
     def pause_writing(self) -> None:
@@ -245,6 +251,10 @@ class Connection(HttpToolsProtocol):
         )  # None before the first request, whatever the stub says
         return cycle is not None and not self.cycle.response_complete
 
+    def _is_queueing(self) -> bool:
+        """Whether requests are to be answered before the one that is arriving."""
+        return self._is_answering() and bool(self.pipeline or not self.cycle.more_body)
+
     def _is_lingering(self) -> bool:
         return isinstance(self.transport, Coalescing) and self.transport.lingering
 
@@ -258,12 +268,12 @@ class Connection(HttpToolsProtocol):
         return self._broken or (cycle is not None and self.cycle.more_body)
 
     def _turn_away(self, error: RecalldError) -> None:
-        """Refuse what arrives; behind requests that are being answered, end with their answers."""
+        """Refuse what arrives, after the answers to the requests before it."""
         if self.transport.is_closing():
             return
-        if self._is_answering() and (self.pipeline or not self.cycle.more_body):
+        if self._is_queueing():
             self.flow.pause_reading()
-            self.cycle.keep_alive = False
+            self._farewell = self._farewell or error
         else:
             self._refuse(error)
 

@@ -61,6 +61,7 @@ def test_web_pages_are_refused(served: Started, line: str, method: str) -> None:
         ["Content-Length: -1"],
         ["Content-Length: 99999999999999999999999999"],
         ["Transfer-Encoding: gzip"],
+        ["Transfer-Encoding: gzip, chunked"],
         ["Bad Header: x"],
     ],
 )
