@@ -211,7 +211,7 @@ def test_a_broken_second_request_does_not_answer_the_first(client: Http) -> None
         connection.sendall(first + body + second + b"zz\r\n")
         got = everything(connection)
     assert got.startswith(b"HTTP/1.1 201 ")
-    assert got.split(b"HTTP/1.1 ")[-1].startswith(b"400 ")
+    assert b"HTTP/1.1 400 " in got
 
 
 def test_line_breaks_after_an_answer_do_not_hold_a_connection(start: Starter) -> None:
