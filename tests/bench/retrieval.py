@@ -38,6 +38,8 @@ PARAPHRASE = Path(__file__).parent / "data"
 BATCH_ITEMS = 500
 BATCH_LETTERS = 400_000
 DEPTH = 100
+EMBEDDING_SECONDS = 0.5
+"""For one memory at most: MiniLM takes 0.1 s for a long turn, more on a busy machine."""
 
 
 class Run(NamedTuple):
@@ -87,7 +89,7 @@ def run(stage: Stage, judged: Judged) -> Run:
     owner = stage.daemon.owner()
     eventually(
         lambda: owner.get("/v1/status").json["embedding"]["pending"] == 0,
-        within=600,
+        within=max(600, len(judged.items) * EMBEDDING_SECONDS),
         what="all vectors written",
     )
     http.close()
