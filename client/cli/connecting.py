@@ -82,7 +82,6 @@ def _launched(context: Context, args: argparse.Namespace) -> tuple[Launch, list[
         return launch(sys.argv[0], context.environ, temporary=bool(args.force)), []
     except InvalidRequest as error:
         started = launch(sys.argv[0], context.environ, temporary=True)  # or there is none at all
-        error.hint = f"{error.hint} To connect all the same, add --force."
         if not args.dry_run:
             raise
         return started, [f"{error.message} {error.hint}"]

@@ -19,7 +19,12 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         ("uninstall", "stop it and remove the unit"),
         ("status", "say whether it is installed, running and up to date"),
     ):
-        common(deed(deeds, name, about, f"recalld service {name}"), nested=True)
+        built = deed(deeds, name, about, f"recalld service {name}")
+        if name == "install":
+            built.add_argument(
+                "--force", action="store_true", help="also with a command that may not last"
+            )
+        common(built, nested=True)
 
 
 def _service(context: Context, args: argparse.Namespace) -> int:
@@ -28,12 +33,15 @@ def _service(context: Context, args: argparse.Namespace) -> int:
             "There is no service support for Windows yet.",
             hint="Clients start the daemon themselves.",
         )
-    deeds = {"install": _install, "uninstall": _uninstall, "status": _status}
-    return deeds[str(args.deed)](context)
+    if args.deed == "install":
+        return _install(context, force=bool(args.force))
+    return _uninstall(context) if args.deed == "uninstall" else _status(context)
 
 
-def _install(context: Context) -> int:
-    done = installation.install(context.layout, context.environ, context.deadline, sys.argv[0])
+def _install(context: Context, *, force: bool) -> int:
+    done = installation.install(
+        context.layout, context.environ, context.deadline, sys.argv[0], temporary=force
+    )
     if context.json:
         terminal.say(terminal.as_json(done._asdict()))
         return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -16,7 +17,11 @@ from . import unit as service
 from .unit import escape_unit, escape_xml, launchctl, systemctl
 
 _SECONDS = 10.0
-_CACHES = ("/.cache/", "/uv/archive-v", "/uv/environments-v", "/uv/builds-v", "/Library/Caches/")
+_CACHES = re.compile(
+    r"/\.cache/|/Library/Caches/"
+    r"|/(archive|environments|builds)-v\d+/"  # uv and uvx, wherever UV_CACHE_DIR lies
+    r"|/pip-(build-env|install|req-build|unpack)-"
+)
 
 
 class Installed(NamedTuple):
@@ -48,7 +53,7 @@ def launcher(argv0: str, environ: Mapping[str, str], *, temporary: bool = False)
         if ephemeral(path, environ):
             raise InvalidRequest(
                 f"{path} is a temporary place; what starts recalld from there would stop working.",
-                hint=_FOR_GOOD,
+                hint=f"{_FOR_GOOD} To use it all the same, add --force.",
             )
     return found
 
@@ -68,11 +73,28 @@ def _candidate(argv0: str, environ: Mapping[str, str]) -> str | None:
 
 
 def ephemeral(path: str, environ: Mapping[str, str]) -> bool:
-    """Whether this path is one that disappears by itself: temporary folders and tool caches."""
-    roots = {tempfile.gettempdir(), environ.get("TMPDIR", ""), environ.get("XDG_CACHE_HOME", "")}
+    """Whether this path is one that disappears by itself: temporary folders and tool caches.
+
+    A home folder may itself lie in a temporary place (CI, containers). What is in it then lasts as
+    long as everything else of that user, so only the caches in it are refused.
+    """
+    home = _home_of(path, environ)
+    if _CACHES.search(path[len(home) :]) or _within(path, environ.get("XDG_CACHE_HOME", "")):
+        return True
+    roots = {tempfile.gettempdir(), environ.get("TMPDIR", "")}
     roots |= {"/tmp", "/var/tmp", "/dev/shm", "/run", "/private/tmp"}  # noqa: S108 - named to refuse
-    inside = any(root and path.startswith(root.rstrip("/") + "/") for root in roots)
-    return inside or any(mark in path for mark in _CACHES)
+    return any(_within(path, root) and not _within(f"{home}/", root) for root in roots)
+
+
+def _home_of(path: str, environ: Mapping[str, str]) -> str:
+    """The home folder this path lies in, as it is called or as it really is; "" for elsewhere."""
+    home = environ.get("HOME", "").rstrip("/")
+    homes = (home, os.path.realpath(home)) if os.path.isabs(home) else ()
+    return next((one for one in homes if _within(path, one)), "")
+
+
+def _within(path: str, folder: str) -> bool:
+    return bool(folder) and path.startswith(folder.rstrip("/") + "/")
 
 
 def render(layout: Layout, command: str) -> str:
@@ -105,10 +127,18 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
 
 
 def install(
-    layout: Layout, environ: Mapping[str, str], deadline: Deadline, argv0: str
+    layout: Layout,
+    environ: Mapping[str, str],
+    deadline: Deadline,
+    argv0: str,
+    *,
+    temporary: bool = False,
 ) -> Installed:
-    """Write the unit and have the manager run it, taking over from a daemon a client started."""
-    command = launcher(argv0, environ)
+    """Write the unit and have the manager run it, taking over from a daemon a client started.
+
+    `temporary` also takes a launcher that may not last.
+    """
+    command = launcher(argv0, environ, temporary=temporary)
     path, text = service.unit_path(environ), render(layout, command)
     changed = service.installed(environ) != text
     if changed:

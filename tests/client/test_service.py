@@ -11,13 +11,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from recalld import __version__ as recalld_version
 from recalld.auth.errors import InvalidRequest
 from recalld.auth.paths import Layout
+from recalld.auth.record import API
 from recalld.client.service import installation
 from recalld.client.service import unit as service
 
 from tests.harness.cli import Cli, program
 from tests.harness.daemons import Daemon
+from tests.harness.installations import Installation
 from tests.harness.waiting import eventually
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no service manager")
@@ -162,6 +165,56 @@ def test_temporary_places_are_told(path: str) -> None:
 def test_lasting_places_are_told(path: str) -> None:
     """What pipx, uv tool and a person install stays."""
     assert not installation.ephemeral(path, {})
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("/tmp/ci/home/.local/bin/recalld", False),
+        ("/tmp/ci/home/.venv/bin/recalld", False),
+        ("/tmp/ci/home/.cache/uv/archive-v0/Ab3/bin/recalld", True),
+        ("/tmp/ci/home/uv/environments-v2/Ab3/bin/recalld", True),
+        ("/tmp/ci/home/pip-build-env-3/bin/recalld", True),
+        ("/tmp/ci/home/tmp/x/bin/recalld", True),
+        ("/tmp/ci/home2/bin/recalld", True),
+        ("/tmp/ci/venv/bin/recalld", True),
+    ],
+)
+def test_a_temporary_home_is_a_home(path: str, told: bool) -> None:
+    """Where the home folder itself is temporary, only what is less lasting than it is told."""
+    environ = {"HOME": "/tmp/ci/home", "TMPDIR": "/tmp/ci/home/tmp"}
+    assert installation.ephemeral(path, environ) == told
+
+
+@linux
+def test_installing_in_a_temporary_home(recalld: Cli, manager: Path, tmp_path: Path) -> None:
+    """From the home folder of a container both verbs work; from uv's cache in it they name how."""
+    recalld.env |= {"MANAGER_DOWN": "1", "TMPDIR": str(tmp_path.parent)}
+    home = Path(recalld.env["HOME"])
+    lasting = command_in(home / ".local" / "share")
+    assert recalld.shell(f"{lasting} connect claude-code").returncode == 0
+    done = recalld.shell(f"{lasting} service install --json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["launcher"] == str(lasting)
+    passing = command_in(home / ".cache" / "uv" / "archive-v0")
+    for verb in ("connect codex", "service install"):
+        refused = recalld.shell(f"{passing} {verb}")
+        assert refused.returncode == 64
+        assert "uv tool install" in refused.stderr
+        assert "--force" in refused.stderr
+        assert recalld.shell(f"{passing} {verb} --force").returncode == 0
+    assert manager.exists()
+
+
+def command_in(folder: Path) -> Path:
+    """The command of an installation in this folder."""
+    python = Installation(folder, recalld_version, API).python
+    script = python.parent / "recalld"
+    script.write_text(
+        f"#!{python} -P\nfrom recalld.__main__ import main\nraise SystemExit(main())\n"
+    )
+    script.chmod(0o755)
+    return script
 
 
 def test_install_refuses_a_temporary_launcher(tmp_path: Path) -> None:
