@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from enum import Enum
 
 from ...auth.errors import (
     Busy,
@@ -44,6 +45,14 @@ _VERSION = "io.modelcontextprotocol/protocolVersion"
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
 
+class Stage(Enum):
+    """How far a bridge got with the daemon."""
+
+    ABSENT = "it is not there, or is being started"
+    THERE = "it has proven itself"
+    ANSWERING = "it has answered a message"
+
+
 class Door:
     """What all calls share: where the daemon lives, who we are there, which revision is spoken."""
 
@@ -54,6 +63,8 @@ class Door:
         self.environ = environ
         self.version = ""
         """The protocol revision agreed on at `initialize`."""
+        self.stage = Stage.ABSENT
+        """How far we got with the daemon, as the last call that tried found."""
         self._folder = folder
         self._notice = notice
         self._credentials: Credentials | None = None
@@ -91,12 +102,9 @@ class Courier:
         self._channel = Channel(door.layout, door.environ, Deadline(0))
 
     def carry(self, message: Message, deadline: Deadline) -> bytes:
-        """The answer's line, an error's line at the latest when the deadline is over."""
+        """The answer's line; raises RecalldError, at the latest when the deadline is over."""
         self._channel.deadline = deadline
-        try:
-            return self._persist(message, deadline)
-        except RecalldError as error:
-            return _told(message, error)
+        return self._persist(message, deadline)
 
     def _persist(self, message: Message, deadline: Deadline) -> bytes:
         key, pause = new_key(), _FIRST_PAUSE
@@ -107,6 +115,8 @@ class Courier:
                 raise
             except (Broken, DaemonUnreachable, Draining, Busy) as error:
                 self._channel.close()
+                if not isinstance(error, (Busy, DaemonSilent)):  # those are there
+                    self._door.stage = Stage.ABSENT
                 if deadline.left() <= pause:
                     raise _outlasted(error, deadline) from error
             time.sleep(pause)
@@ -127,6 +137,8 @@ class Courier:
 
     def _ask(self, message: Message, key: str, found: Credentials) -> Answer:
         live = self._channel.live()
+        if self._door.stage is Stage.ABSENT:
+            self._door.stage = Stage.THERE
         headers = {"Authorization": f"Bearer {found.token}", "Idempotency-Key": key}
         if found.root is not None:
             headers["Recalld-Checkout"] = quote(found.root)
@@ -135,7 +147,7 @@ class Courier:
                 headers["Recalld-Namespace"] = pinned
         headers |= routing(message, self._door.version)
         try:
-            return live.wire.ask(
+            answer = live.wire.ask(
                 "POST", TARGET, headers=headers, body=message.raw, deadline=self._channel.deadline
             )
         except Silence as error:
@@ -144,6 +156,8 @@ class Courier:
                 f"The daemon (pid {live.record.pid}) did not answer in time.",
                 hint="Try again, or run: recalld doctor",
             ) from error
+        self._door.stage = Stage.ANSWERING
+        return answer
 
     def _judged(self, message: Message, answer: Answer) -> bytes:
         """The line of a JSON-RPC answer, whatever its status; raises what the guards refused."""
@@ -183,7 +197,8 @@ def _outlasted(error: Exception, deadline: Deadline) -> RecalldError:
     )
 
 
-def _told(message: Message, error: RecalldError) -> bytes:
+def told(message: Message, error: RecalldError) -> bytes:
+    """The line that tells a call's error under its id."""
     data: dict[str, object] = {"code": error.code}
     if error.retry_after_ms is not None:
         data["retry_after_ms"] = error.retry_after_ms

@@ -19,20 +19,29 @@ from concurrent.futures import ThreadPoolExecutor
 from types import FrameType
 from typing import NoReturn
 
+from ...auth.errors import DaemonSilent, RecalldError
 from ...auth.paths import Layout
 from ..connection.deadline import Deadline
 from . import messages as bridge_messages
-from .calls import Courier, Door
+from .calls import Courier, Door, Stage, told
+from .host import Host, leave
 from .messages import Id, Lines, Message
 
 THREADS = 16
 """Calls under way at once; more wait, and their time runs."""
 FAREWELL = 1.2
-"""Seconds that calls under way get when stdin ends; we must be gone after 2."""
+"""Seconds that calls under way get when stdin ends; with PARTING we are gone after 2."""
+FIRST_ANSWER = 5.0
+"""Seconds they get from a daemon that was never asked: it loads what speaks MCP, which takes one
+second and under load several. While a daemon is being started they get all the time of a call."""
+PARTING = 0.5
+"""Seconds for the answers to leave in."""
 GRACE = 0.5
 """Seconds a call may overrun its deadline before its id is answered without it."""
 
 _TICK_MS = 400
+_FAREWELL_TICK_MS = 20
+_UNANSWERED = DaemonSilent.exit_code
 _PIECE = 262_144
 
 
@@ -96,11 +105,30 @@ class Bridge:
         self._flights: dict[int, Flight] = {}
         self._threads = ThreadPoolExecutor(THREADS, "call")
         self._own = threading.local()
+        self._unheard: list[Flight] = []
+
+    @property
+    def stage(self) -> Stage:
+        """How far the daemon is that calls wait for; when none does, only the host is slow."""
+        return self._door.stage if self._flights else Stage.ANSWERING
 
     @property
     def busy(self) -> bool:
         """Whether anything is still to be answered."""
         return bool(self._flights) or not self._outbox.empty
+
+    def part(self) -> None:
+        """Nothing more comes in: from now on it counts what no daemon answers."""
+        self._unheard.clear()
+
+    def give_up(self) -> int:
+        """Answer every open call with an error; returns how many no daemon answered."""
+        left = list(self._flights.values())
+        sentence = "The input ended, and the daemon did not answer in the time that was left."
+        for flight in left:
+            line = bridge_messages.failure(flight.message.id, bridge_messages.FAILED, sentence)
+            self._land(flight, line)
+        return len(left) + len(self._unheard)
 
     def take(self, data: bytes) -> None:
         """Take what stdin had."""
@@ -128,8 +156,15 @@ class Bridge:
         self._threads.submit(self._carry, flight)
 
     def _carry(self, flight: Flight) -> None:
-        if not flight.deadline.over:
-            self._land(flight, self._courier().carry(flight.message, flight.deadline))
+        if flight.deadline.over:
+            return
+        try:
+            line = self._courier().carry(flight.message, flight.deadline)
+        except RecalldError as error:
+            if self._door.stage is not Stage.ANSWERING:
+                self._unheard.append(flight)
+            line = told(flight.message, error)
+        self._land(flight, line)
 
     def _courier(self) -> Courier:
         courier: Courier | None = getattr(self._own, "courier", None)
@@ -155,29 +190,33 @@ def run(
 ) -> NoReturn:
     """Bridge until the host goes; `output` is the descriptor that was stdout.
 
-    `seconds` is how long one call may take, a start of the daemon included.
+    `seconds` is how long one call may take, a start of the daemon included. The exit code is
+    75 when stdin ended and some calls were answered by nobody but us, else 0.
     """
     for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _on_signal)
     bridge = Bridge(Door(layout, environ, folder, _notice), Outbox(output), seconds)
-    _watch(bridge, output)
-    farewell = Deadline(FAREWELL)
-    while bridge.busy and not farewell.over:
-        time.sleep(0.02)
-    leave()
+    host = Host(output)
+    _watch(bridge, host)
+    host.ended()
+    bridge.part()
+    _part(bridge, host, seconds)
+    left = bridge.give_up()
+    if left:
+        _notice(
+            f"stdin ended; {left} {'call' if left == 1 else 'calls'} got no answer from the"
+            " daemon. Run: recalld doctor"
+        )
+        parting = Deadline(PARTING)
+        while bridge.busy and not parting.over:
+            time.sleep(0.01)
+    leave(_UNANSWERED if left else 0)
 
 
-def _watch(bridge: Bridge, output: int) -> None:
+def _watch(bridge: Bridge, host: Host) -> None:
     """Until stdin ends, or nobody is there to read what we say."""
-    parent = os.getppid()
-    poll = select.poll()
-    poll.register(0, select.POLLIN)
-    poll.register(output, 0)  # its errors alone: the reader has closed it
     while True:
-        events = dict(poll.poll(_TICK_MS))
-        if output in events or os.getppid() != parent:
-            leave()
-        if 0 in events:
+        if host.speaks(_TICK_MS):
             try:
                 data = os.read(0, _PIECE)
             except BlockingIOError:
@@ -190,13 +229,24 @@ def _watch(bridge: Bridge, output: int) -> None:
         bridge.expire()
 
 
+def _part(bridge: Bridge, host: Host, seconds: float) -> None:
+    """Wait for what is under way when stdin has ended.
+
+    `printf … | recalld mcp` ends its input before the daemon has started: the time for answers
+    begins when there is somebody to give them.
+    """
+    seconds_at = {Stage.ABSENT: seconds, Stage.THERE: FIRST_ANSWER, Stage.ANSWERING: FAREWELL}
+    patience, stage = Deadline(seconds), bridge.stage
+    farewell = Deadline(seconds_at[stage])
+    while bridge.busy and not farewell.over and not patience.over:
+        host.speaks(_FAREWELL_TICK_MS)
+        if bridge.stage is not stage:
+            stage = bridge.stage
+            farewell = Deadline(seconds_at[stage])
+
+
 def _on_signal(_number: int, _frame: FrameType | None) -> None:
     leave()
-
-
-def leave() -> NoReturn:
-    """End at once: threads that wait for the daemon are not waited for."""
-    os._exit(0)
 
 
 def _notice(line: str) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from recalld.auth.paths import layout
+from recalld.client.connection import lock
 
 from tests.client.fakes import Asked, FakeDaemon, refusal, sequence
 from tests.harness import processes
@@ -315,9 +316,58 @@ def test_it_ends_with_its_input(bridge: Starter, any_daemon: Daemon) -> None:
         busy.ask(2, "ping")
         busy.close_input()
         ends(busy)
+        assert busy.collect(2)[1]["error"]["code"] == -32000
+        assert_given_up(busy)
     finally:
         processes.send(any_daemon.pid, signal.SIGCONT)
     assert any_daemon.published
+
+
+def assert_given_up(one: Bridged) -> None:
+    """One line says what was left open, and so does the exit code."""
+    assert one.process.returncode == 75
+    assert one.process.stderr
+    said = one.process.stderr.read().decode()
+    assert said.count("1 call got no answer") == 1, said
+
+
+def test_input_that_ends_before_a_daemon_is_there(recalld: Cli, any_daemon: Daemon) -> None:
+    """A pipe into a cold start: the daemon is started, each id answered, the memory stored."""
+    store = {"name": "memory_store", "arguments": {"content": "From a pipe."}}
+    hello = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "pipe", "version": "1"},
+    }
+    lines: list[JsonObject] = [
+        {"id": 1, "method": "initialize", "params": hello},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": store},
+    ]
+    said = "".join(json.dumps({"jsonrpc": "2.0", **line}) + "\n" for line in lines)
+    assert not any_daemon.published
+    done = recalld("mcp", stdin=said)
+    assert done.returncode == 0, done
+    answers = [decode(line.encode()) for line in done.stdout.splitlines()]
+    assert ids(answers) == ["1", "2"]
+    assert all("result" in answer for answer in answers), answers
+    (kept,) = recalld.json("list")["items"]
+    assert kept["content"] == "From a pipe."
+
+
+def test_input_that_ends_without_any_daemon(recalld: Cli) -> None:
+    """A start that does not come to anything: the time of a call, then an error under each id."""
+    held = lock.opened(layout(recalld.env).spawn_lock)
+    assert lock.tried(held)
+    said = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
+    try:
+        done = recalld("mcp", "--timeout", "2", stdin=said)
+    finally:
+        os.close(held)
+    (answer,) = [decode(line.encode()) for line in done.stdout.splitlines()]
+    assert answer["id"] == 1
+    assert "did not" in answer["error"]["message"]
+    assert done.returncode == 75, done
 
 
 def test_it_ends_with_its_output(bridge: Starter) -> None:
