@@ -31,13 +31,13 @@ def _where(context: Context, args: argparse.Namespace) -> int:
         "root": found.root,
         "identity": found.identity,
         "pinned": pinned,
-        "token": tokens.fingerprint(token) if token else None,
+        "fingerprint": tokens.fingerprint(token) if token else None,
         "data": context.layout.data,
     }
     if context.json:
         terminal.say(terminal.as_json(told))
         return 0
-    shown = {**told, "token": told["token"] or "none yet; the first use here asks for one"}
+    shown = {**told, "fingerprint": _of_token(token)}
     terminal.fields([(name, str(value)) for name, value in shown.items() if value is not None])
     if context.environ.get(TOKEN_VARIABLE):
         terminal.notice(f"{TOKEN_VARIABLE} is set, so its grant is used instead")
@@ -47,11 +47,20 @@ def _where(context: Context, args: argparse.Namespace) -> int:
     return 0
 
 
+def _of_token(token: str | None) -> str:
+    if token is None:
+        return "none: there is no token yet, the first use here asks for one"
+    return f"{tokens.fingerprint(token)} (of the token kept here)"
+
+
 def _before(context: Context, found: Checkout, token: str | None) -> former.Former | None:
     """Where this checkout seems to have been before, as far as a running daemon knows."""
     channel = Channel(context.layout, context.environ, Deadline(_SECONDS), start=False)
     try:
-        return former.by_token(channel, found, token) or former.by_name(channel, found)
+        before = former.by_token(channel, found, token)
+        if before is None and terminal.on_terminal():  # a guess, and only people can judge it
+            before = former.by_name(channel, found)
+        return before
     finally:
         channel.close()
 

@@ -66,7 +66,6 @@ def _list(context: Context, args: argparse.Namespace) -> int:
         return 0
     if not found:
         terminal.notice("there are no memories here yet")
-        context.hint_at_former_place()
         return 0
     columns = ("id", "created", "namespace", "kind", "content")
     tables.table(columns, [_row(memory) for memory in found], once="namespace")

@@ -104,7 +104,6 @@ def _print_hits(context: Context, answer: Document) -> None:
     hits = rows(answer.get("hits"))
     if not hits:
         terminal.notice("nothing found")
-        context.hint_at_former_place()
         return
     columns = ("id", "namespace", "kind", "score", "content")
     tables.table(columns, [_cells(hit) for hit in hits], once="namespace")

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, NoReturn, Protocol, TypeVar, cast
 
+from ...auth.checkout import Checkout
 from ...auth.errors import AccessDenied, GrantElsewhere, InvalidRequest, Unauthenticated
 from ...auth.paths import Layout, layout
 from ..connection import access
@@ -88,7 +89,6 @@ class Context:
         self.layout: Layout = layout(environ)
         self._channel: Channel | None = None
         self._credentials: Credentials | None = None
-        self._told_of_move = False
 
     @property
     def channel(self) -> Channel:
@@ -105,10 +105,24 @@ class Context:
     def credentials(self) -> Credentials:
         """What calls from this folder carry; minted at the first use in a checkout."""
         if self._credentials is None:
-            self._credentials = access.credentials(
-                self.channel, working_folder(), self.environ, terminal.notice
-            )
+            said: list[str] = []
+            found = access.credentials(self.channel, working_folder(), self.environ, said.append)
+            self._credentials = found
+            if said:  # the one thing that is ever said here is that a token was minted
+                terminal.notice(said[0])
+                self._tell_of_former_place(found.checkout)
         return self._credentials
+
+    def _tell_of_former_place(self, checkout: Checkout | None) -> None:
+        """At a checkout's first use: where one of its name was that is gone, if there was one.
+
+        Here somebody may well be looking. Hooks and the bridge, which nobody watches, do not ask.
+        """
+        from ..connection import former  # only a first use pays
+
+        before = None if checkout is None else former.by_name(self.channel, checkout)
+        if before is not None:
+            terminal.notice(before.told())
 
     def ask(
         self, method: str, target: str, body: object = None, *, write: bool = False
@@ -134,7 +148,6 @@ class Context:
             return ask(request)
         except GrantElsewhere:
             self._credentials = access.moved(self.channel, found, terminal.notice)
-            self._told_of_move = True
             return ask(request._replace(token=self._credentials.token))
         except Unauthenticated as error:
             raise access.refused(error, found) from error
@@ -175,15 +188,6 @@ class Context:
         else:
             terminal.say(terminal.one_line(sentence))
         return 0
-
-    def hint_at_former_place(self) -> None:
-        """Where there is nothing: say so when what is missed may lie where this checkout was."""
-        from ..connection import former  # only where nothing was found
-
-        checkout = None if self._told_of_move else self.credentials().checkout
-        before = None if checkout is None else former.by_name(self.channel, checkout)
-        if before is not None:
-            terminal.notice(before.told())
 
     def close(self) -> None:
         """Let go of the daemon."""

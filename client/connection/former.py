@@ -56,15 +56,17 @@ def by_token(channel: Channel, checkout: Checkout, token: str | None) -> Former 
 def by_name(channel: Channel, checkout: Checkout) -> Former | None:
     """A checkout that is gone, was called like this one, and whose namespace is not open here.
 
-    The latest of them. That it is the same project is a guess, so it is only told, never opened.
+    The latest of those that were granted before this one was: one that had its own memory by then
+    did not come from there. That it is the same project is a guess even so. It is told to people at
+    a checkout's first use and when they ask where they are, never in answers that agents read.
     """
     grants = _grants(channel)
-    covered = {
-        name
-        for grant in grants
-        if maybe_text(grant, "checkout") == checkout.root
-        for name in document(grant.get("namespaces"))
-    } | {checkout.namespace}
+    ours = [one for one in grants if maybe_text(one, "checkout") == checkout.root]
+    began = min((text(one, "created_at") for one in ours), default="")
+    if began:
+        grants = ours + [one for one in grants if text(one, "created_at") < began]
+    covered = {name for grant in ours for name in document(grant.get("namespaces"))}
+    covered.add(checkout.namespace)
     alike = [
         former
         for grant in grants

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.client.screens import on_terminal
 from tests.harness.cli import Cli
 from tests.harness.daemons import Daemon
 
@@ -43,18 +44,56 @@ def test_the_first_use_tells_of_the_old_place(recalld: Cli, moved: tuple[Path, s
     assert after.stderr == ""
 
 
-def test_where_and_empty_answers_tell_of_it(recalld: Cli, moved: tuple[Path, str]) -> None:
-    """Before and after the first use, until the old namespace is open here."""
+def test_what_is_certain_is_told_to_anybody(recalld: Cli, moved: tuple[Path, str]) -> None:
+    """A token that came along says where it was made; `where` tells until it is replaced."""
     here, before = moved
     assert command(recalld("where", cwd=here).stderr)[-1] == before
+    assert command(recalld("search", "old", cwd=here).stderr)[-1] == before
+    assert recalld("search", "old", cwd=here).stderr == "recalld: nothing found\n"
+
+
+def test_a_guess_is_told_at_the_first_use(recalld: Cli, moved: tuple[Path, str]) -> None:
+    """Without the token there is only the name: said once, when a token is minted."""
+    here, before = moved
+    shutil.rmtree(here / ".recalld")
+    said = recalld("recall", "old place", cwd=here).stderr
+    assert "if this checkout once lay at" in said
+    assert command(said)[-1] == before
+    for verb in (("list",), ("recall", "old place"), ("search", "old"), ("where",)):
+        assert "recalld grant issue" not in recalld(*verb, cwd=here).stderr, verb
+
+
+def test_a_guess_is_told_by_where_on_a_terminal(
+    recalld: Cli, moved: tuple[Path, str], tmp_path: Path
+) -> None:
+    """To people, until the old namespace is open here; never to a pipe."""
+    here, before = moved
     recalld.ok("stats", cwd=here)
-    for verb in (("where",), ("list",), ("recall", "old place"), ("search", "old")):
-        said = recalld(*verb, cwd=here).stderr
-        assert command(said)[-1] == before, verb
-        assert str(recalld.cwd) in said
+    assert command(on_screen(recalld, here, tmp_path))[-1] == before
     recalld.ok("grant", "issue", "--namespace", before, cwd=here)
-    assert recalld("where", cwd=here).stderr == ""
-    assert recalld("recall", "x", "--kind", "solution", cwd=here).stderr.count("\n") == 1
+    assert on_screen(recalld, here, tmp_path) == ""
+
+
+def test_a_checkout_older_than_the_other_did_not_come_from_there(
+    recalld: Cli, tmp_path: Path
+) -> None:
+    """It had its memory when the one that is gone got its own, so nothing is guessed."""
+    recalld.ok("store", "mine from the start")
+    other = tmp_path / "elsewhere" / recalld.cwd.name
+    other.mkdir(parents=True)
+    recalld.ok("store", "kept in the other one", cwd=other)
+    shutil.rmtree(other)
+    for verb in (("where",), ("list",), ("search", "other"), ("recall", "x", "--kind", "note")):
+        assert "recalld grant issue" not in recalld(*verb).stderr
+    assert on_screen(recalld, recalld.cwd, tmp_path) == ""
+
+
+def on_screen(recalld: Cli, here: Path, tmp_path: Path) -> str:
+    """What `where` says on stderr to somebody at a terminal."""
+    with (tmp_path / "said").open("w+b") as errors:
+        on_terminal(recalld, "where", cwd=here, errors=errors)
+        errors.seek(0)
+        return errors.read().decode()
 
 
 def test_others_of_the_same_name_are_none_of_its_business(
