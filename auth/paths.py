@@ -127,9 +127,22 @@ def ensure_private_dir(path: str) -> None:
             f"{path} is on a file system that keeps no permissions, so others could read it.",
             hint=_MOVE_HINT,
         )
-    check_private(path)
-    if not os.path.isdir(path):
-        raise UnsafePermissions(f"{path} is not a folder.", hint=f"Move it away. Or: {_MOVE_HINT}")
+    check_private_dir(path)
+
+
+def check_private_dir(path: str) -> None:
+    """Refuse what `check_private` refuses, and a file; raises like it."""
+    found = os.lstat(path)
+    if not stat.S_ISDIR(found.st_mode) and not stat.S_ISLNK(found.st_mode):
+        # Before its modes: those could be mended, and it would still be no folder.
+        raise _no_folder(path)
+    refuse_unsafe(path, found)
+
+
+def _no_folder(path: str) -> UnsafePermissions:
+    return UnsafePermissions(
+        f"{path} is a file, not a folder.", hint=f"Move it away. Or: {_MOVE_HINT}"
+    )
 
 
 def _make_folder(path: str) -> bool:
@@ -287,11 +300,23 @@ def _read(fd: int, size: int) -> bytes:
 
 
 def trouble(path: str, deed: str, error: OSError) -> StorageTrouble:
-    """What the system said about a file, as an error of ours: DiskFull or StorageTrouble."""
+    """What the system said about a file, as an error of ours: DiskFull, StorageTrouble, or that a
+    folder on the way to it is a file.
+    """
+    if error.errno in (errno.ENOTDIR, errno.EEXIST) and (above := _file_above(path)):
+        return _no_folder(above)
     why = error.strerror or "unknown error"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return DiskFull(f"{path} could not be {deed}: {why}.", hint="Free some space.")
     return StorageTrouble(f"{path} could not be {deed}: {why}.", hint=_MOVE_HINT)
+
+
+def _file_above(path: str) -> str:
+    """The file that stands where a folder of this path should be; "" when none does."""
+    above = os.path.dirname(path)
+    while not os.path.lexists(above) and above != os.path.dirname(above):
+        above = os.path.dirname(above)
+    return above if above and not os.path.isdir(above) else ""
 
 
 def quote(path: str) -> str:

@@ -118,6 +118,11 @@ def _refuse_link(path: str, error: OSError) -> None:
             f"{path} is a symbolic link; a token written through it could end up anywhere.",
             hint=f"Run: rm {quote(path)}",
         ) from error
+    if error.errno == errno.ENOTDIR:
+        raise UnsafePermissions(
+            f"{path} is a file, not a folder; a checkout's token is kept in a folder there.",
+            hint=f"Move it away: mv {quote(path)} {quote(path + '.old')}",
+        ) from error
     raise trouble(path, "opened", error) from error
 
 
