@@ -5,11 +5,9 @@ from __future__ import annotations
 import argparse
 
 from ..connection.documents import Document, count, document, items, number, text
+from ..service.wording import holdings, size, starter
 from . import tables, terminal
 from .verb import Context, Verb
-
-_STARTERS = {"spawn": "a client that needed it", "foreground": "recalld serve"}
-"""How the daemon came to run, for people; other names are those of service managers."""
 
 
 def _no_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,8 +40,7 @@ def _tell(context: Context, deed: str) -> int:
     told: Document = {"pid": known.pid, "port": known.port, "version": version}
     return context.tell(
         {**told, "managed_by": manager},
-        f"{deed} (pid {known.pid}, port {known.port}, recalld {version},"
-        f" started by {_STARTERS.get(manager, manager)}).",
+        f"{deed} (pid {known.pid}, port {known.port}, recalld {version}, {starter(manager)}).",
     )
 
 
@@ -53,20 +50,16 @@ def _status(context: Context, _args: argparse.Namespace) -> int:
     if context.json:
         terminal.say(terminal.as_json(answer))
         return 0
-    manager = text(answer, "managed_by")
-    starter = _STARTERS.get(manager, manager)
+    begun = starter(text(answer, "managed_by"))
     embedding = document(answer.get("embedding"))
     terminal.fields(
         [
             ("pid", str(count(answer, "pid"))),
             ("port", str(count(answer, "port"))),
             ("version", f"{text(answer, 'version')} (API {_range(answer.get('api'))})"),
-            ("up", f"{tables.span(number(answer, 'uptime_s'))}, started by {starter}"),
-            (
-                "memories",
-                f"{_size(answer, 'memories')} in {_size(answer, 'namespaces')} namespaces",
-            ),
-            ("queue", str(_size(answer, "queue"))),
+            ("up", f"{tables.span(number(answer, 'uptime_s'))}, {begun}"),
+            ("store", holdings(answer)),
+            ("queue", str(size(answer, "queue"))),
             ("wal", f"{count(answer, 'wal_bytes')} bytes"),
             ("embedding", _embedding(embedding)),
             ("last error", text(answer, "last_error") or "none"),
@@ -75,11 +68,6 @@ def _status(context: Context, _args: argparse.Namespace) -> int:
         ]
     )
     return 0
-
-
-def _size(answer: Document, key: str) -> int:
-    """A count, whether the daemon sent the number or the things themselves."""
-    return len(items(answer.get(key))) or count(answer, key)
 
 
 def _range(value: object) -> str:

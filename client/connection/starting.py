@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from ...auth.errors import DaemonUnreachable
 from ...auth.paths import Layout
 from ..service import unit as service
+from ..service.wording import starter
 from ..version import VERSION
 from . import lock
 from .deadline import Deadline
@@ -98,8 +99,8 @@ class Starting:
         if self._replaced or live.record.managed_by != "spawn":
             live.wire.close()
             raise DaemonUnreachable(
-                f"The daemon (pid {live.record.pid}, recalld {live.hello.version}, started by"
-                f" {live.record.managed_by}) is too old for this client ({VERSION}).",
+                f"The daemon (pid {live.record.pid}, recalld {live.hello.version},"
+                f" {starter(live.record.managed_by)}) is too old for this client ({VERSION}).",
                 hint="Run: recalld restart",
             )
         self._replaced = True

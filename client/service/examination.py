@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from ...auth import record
-from ...auth.errors import DaemonUnreachable, RecalldError
-from ...auth.paths import Layout, check_private, quote
+from ...auth.errors import DaemonUnreachable, RecalldError, StoreDamaged, UnsafePermissions
+from ...auth.paths import Layout, check_private, check_private_dir, quote
 from ...auth.record import StaleRecord
 from ..connection.channel import Channel
 from ..connection.deadline import Deadline
@@ -22,11 +23,15 @@ from ..connection.documents import Document, count, document, flag, maybe_text, 
 from ..connection.request import Request
 from ..connection.stopping import owned
 from ..version import VERSION
-from . import installation
+from . import installation, last_start
 from . import unit as service
+from .wording import counted, holdings, starter
 
 _LOW_SPACE = 200 * 1024 * 1024
 """Bytes below which a vacuum, a snapshot or a migration may no longer fit."""
+
+_LEAVING = 2.0
+"""Seconds for a process that could not start to let go of the lock; it is gone within one."""
 
 
 class Check(NamedTuple):
@@ -44,15 +49,37 @@ def examine(
     """Every check, from the ground up; later ones make sense only when earlier ones are fine."""
     yield _folder(layout)
     yield from _files(layout)
+    yield from _grants(layout)
     yield _space(layout)
     yield _record(layout)
-    found = look(layout, deadline)
-    yield _daemon(found, layout)
-    if isinstance(found, Live):
-        found.wire.close()
-        yield _version(found)
-        yield from _inside(layout, environ, deadline)
+    try:
+        found = _looked(layout, deadline)
+    except UnsafePermissions:
+        yield Check("daemon", "note", "None is looked for before the permissions are mended.")
+    except RecalldError as error:
+        yield Check("daemon", "failure", error.message, error.hint or "")
+    else:
+        yield _daemon(found, layout)
+        if isinstance(found, Live):
+            found.wire.close()
+            yield _version(found)
+            yield from _inside(layout, environ, deadline)
     yield _unit(layout, environ, argv0)
+
+
+def _looked(layout: Layout, deadline: Deadline) -> Live | Absent:
+    """The daemon, or why there is none; raises like `look`.
+
+    Right after a start that failed, the process that gave up may still hold the lock.
+    """
+    leaving = Deadline(deadline.within(_LEAVING))
+    found = look(layout, deadline)
+    while isinstance(found, Absent) and found.record is None and owned(layout):
+        if leaving.over:
+            break
+        time.sleep(0.05)
+        found = look(layout, deadline)
+    return found
 
 
 def _guarded(name: str, seen: str, look_at: Callable[[], None]) -> Check:
@@ -67,13 +94,30 @@ def _guarded(name: str, seen: str, look_at: Callable[[], None]) -> Check:
 
 
 def _folder(layout: Layout) -> Check:
-    return _guarded("data folder", layout.data, lambda: check_private(layout.data))
+    return _guarded("data folder", layout.data, lambda: check_private_dir(layout.data))
 
 
 def _files(layout: Layout) -> Iterator[Check]:
     for path in (layout.run, layout.db, layout.grants, layout.signing_key, layout.log):
         if os.path.lexists(path):
             yield _mode(path)
+
+
+def _grants(layout: Layout) -> Iterator[Check]:
+    """Whether the grants can be read; that they are ours alone has been looked at."""
+    if not os.path.lexists(layout.grants):
+        return
+    from ...auth.grants import Grants  # the daemon's; nobody else who looks into it pays for it
+
+    try:
+        known = Grants(layout.grants).list()
+    except UnsafePermissions:
+        return
+    except RecalldError as error:
+        aside = f"mv {quote(layout.grants)} {quote(layout.grants + '.damaged')}"
+        yield Check("grants", "failure", error.message, f"{error.hint or ''} Or run: {aside}")
+        return
+    yield Check("grants", "ok", f"{counted(len(known), 'grant')} can be read.")
 
 
 def _mode(path: str) -> Check:
@@ -100,16 +144,33 @@ def _record(layout: Layout) -> Check:
         return Check("record", "failure", error.message, error.hint or "")
     if found is None:
         return Check("record", "note", "No daemon has published itself.")
-    return Check("record", "ok", f"pid {found.pid}, port {found.port}, by {found.managed_by}.")
+    return Check(
+        "record", "ok", f"pid {found.pid}, port {found.port}, {starter(found.managed_by)}."
+    )
 
 
 def _daemon(found: Live | Absent, layout: Layout) -> Check:
     if isinstance(found, Live):
         return Check("daemon", "ok", f"pid {found.record.pid} has proven itself.")
-    if not owned(layout):
-        return Check("daemon", "note", "None is running; the next call starts one.")
-    fix = f"Read {quote(layout.log)}, then run: recalld restart"
-    return Check("daemon", "failure", f"One holds the lock, but {found.reason}.", fix)
+    if owned(layout):
+        fix = f"Read {quote(layout.log)}, then run: recalld restart"
+        return Check("daemon", "failure", f"One holds the lock, but {found.reason}.", fix)
+    failed = last_start.failure(layout)
+    if failed is not None:
+        return _failed(failed, layout)
+    before = last_start.ending(layout)
+    told = f"None is running ({before})" if before else "None is running"
+    return Check("daemon", "note", f"{told}; the next call starts one.")
+
+
+def _failed(failed: last_start.Failure, layout: Layout) -> Check:
+    """What kept the last daemon from starting; named by what is broken where the log says it."""
+    if failed.code == StoreDamaged.code:
+        seen = failed.said.partition(" Run `recalld doctor`")[0]  # that is us
+        aside = f"Put a backup in place of {quote(layout.db)}, its -wal and -shm moved away"
+        return Check("memory.db", "failure", seen, f"{aside}; then run: recalld start")
+    seen = f"The last start failed: {failed.said}"
+    return Check("daemon", "failure", seen, "Once that is mended, run: recalld start")
 
 
 def _version(found: Live) -> Check:
@@ -135,7 +196,7 @@ def _inside(layout: Layout, environ: Mapping[str, str], deadline: Deadline) -> I
 
 def _store(told: Document) -> Check:
     trouble = maybe_text(told, "last_error")
-    seen = f"{count(told, 'memories')} memories in {count(told, 'namespaces')} namespaces."
+    seen = f"{holdings(told)}."
     if trouble:
         return Check("store", "warning", f"{seen} Last error: {trouble}", "Run: recalld logs")
     return Check("store", "ok", seen)
