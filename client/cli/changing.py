@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 
 from ...auth.errors import InvalidRequest
-from ..connection.documents import text
+from ..connection.documents import Document, count, strings, text
 from . import options
-from .reading import ask, tell_memory
+from .reading import ask
 from .verb import Context, Verb
+
+_SHOWN = 200
+"""Characters of a changed memory that are shown; what was changed is known to who changed it."""
 
 
 def _edit_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +52,7 @@ def _edit(context: Context, args: argparse.Namespace) -> int:
         raise InvalidRequest("There is nothing to change.", hint="Run: recalld edit --help")
     if args.if_version is not None:
         changes["if_version"] = args.if_version
-    return tell_memory(context, ask(context, "PATCH", str(args.id), body=changes))
+    return _tell(context, "Edited", ask(context, "PATCH", str(args.id), body=changes))
 
 
 def _one_argument(parser: argparse.ArgumentParser) -> None:
@@ -63,7 +66,17 @@ def _forget(context: Context, args: argparse.Namespace) -> int:
 
 
 def _undo(context: Context, args: argparse.Namespace) -> int:
-    return tell_memory(context, ask(context, "POST", str(args.id), "/undo"))
+    return _tell(context, "Undone", ask(context, "POST", str(args.id), "/undo"))
+
+
+def _tell(context: Context, deed: str, memory: Document) -> int:
+    """What was done, and the memory in a line as it is now; all of it is what `show` is for."""
+    version, kind = count(memory, "version"), text(memory, "kind")
+    tags = "".join(f" #{tag}" for tag in strings(memory.get("tags")))
+    content = text(memory, "content")
+    shown = content if len(content) <= _SHOWN else f"{content[:_SHOWN]}…"
+    head = f"{deed} {text(memory, 'id')} (version {version}, {kind}, {text(memory, 'status')})"
+    return context.tell(memory, f"{head}:{tags} {shown}")
 
 
 VERBS = {

@@ -7,13 +7,14 @@ import sys
 from typing import cast
 
 from ...auth.errors import InvalidRequest, PayloadTooLarge
-from ..connection.documents import text
-from . import options
+from ..connection.documents import Document, strings, text
+from . import options, terminal
 from .verb import Context, Verb
 
 _STDIN_LIMIT = 1_048_576
 """Bytes read from stdin at most: the daemon takes 64 KiB, and `yes |` must not fill memory."""
 
+_SECRET = "secret:"  # noqa: S105 - how the daemon's flags begin
 _SAID = {
     "stored": "Stored",
     "duplicate": "Already known as",
@@ -54,7 +55,20 @@ def _run(context: Context, args: argparse.Namespace) -> int:
     )
     answer = context.write("POST", "/v1/memories", body)
     said = _SAID.get(text(answer, "result"), text(answer, "result"))
+    _warn_of_secrets(context, answer)
     return context.tell(answer, f"{said} {text(answer, 'id')} in {text(answer, 'namespace')}")
+
+
+def _warn_of_secrets(context: Context, answer: Document) -> None:
+    """One line for people when what was kept looks like a secret; machines have the flags."""
+    flags = strings(answer.get("flags"))
+    kinds = [flag.removeprefix(_SECRET) for flag in flags if flag.startswith(_SECRET)]
+    if kinds and not context.json:
+        known = text(answer, "id")
+        terminal.notice(
+            f"this carries a secret ({', '.join(kinds)}); if it should not be kept:"
+            f" recalld forget {known}"
+        )
 
 
 def _content(words: list[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
@@ -88,3 +89,52 @@ def test_connecting_a_command_that_may_not_last(recalld: Cli, tmp_path: Path) ->
 def test_it_is_said_plainly(recalld: Cli, typed: str, said: str) -> None:
     """What a stranger reads is a sentence about what was typed, not about our parser."""
     assert said in recalld(*typed.split()).stderr
+
+
+def test_a_file_called_like_our_folder(recalld: Cli) -> None:
+    """A checkout whose `.recalld` is a file is told so; another data folder would not help."""
+    (recalld.cwd / ".recalld").write_text("somebody's own")
+    for verb in (("store", "x"), ("list",), ("where",)):
+        done = recalld(*verb)
+        assert done.returncode == 78
+        assert ".recalld is a file, not a folder" in done.stderr
+        assert "RECALLD_HOME" not in done.stderr
+    assert recalld.shell(done.stderr.rpartition("Move it away: ")[2]).returncode == 0
+    recalld.ok("store", "x")
+
+
+def test_a_secret_that_was_kept_is_told(recalld: Cli) -> None:
+    """People read its kind and how to forget it, on stderr; machines have the flags."""
+    token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+    done = recalld("store", f"deploy with {token}")
+    assert done.stdout.startswith("Stored ")
+    (told,) = [line for line in done.stderr.splitlines() if "carries a secret" in line]
+    assert "github-token" in told
+    assert token not in done.stderr
+    again = recalld("store", f"now deploy with {token}", "--json")
+    assert json.loads(again.stdout)["flags"] == ["secret:github-token"]
+    assert again.stderr == ""
+    assert recalld("store", "deploy with a token").stderr == ""
+    recalld.ok(*told.rpartition("recalld ")[2].split())
+
+
+def test_a_change_is_told_in_a_line(recalld: Cli) -> None:
+    """What was done, to what, and what it is now; not everything that is known about it."""
+    ident = str(recalld.json("store", "Redis listens on 6380", "--tag", "redis")["id"])
+    edited = recalld.ok("edit", ident, "--content", "Redis listens on 6381\nsince May")
+    on_one_line = "Redis listens on 6381\\nsince May"
+    assert edited == f"Edited {ident} (version 2, note, active): #redis {on_one_line}\n"
+    undone = recalld.ok("undo", ident)
+    assert undone == f"Undone {ident} (version 3, note, active): #redis Redis listens on 6380\n"
+    recalld.ok("forget", ident)
+    assert recalld.ok("undo", ident).startswith(f"Undone {ident} (version 5")
+    long = recalld.ok("edit", ident, "--content", "word " * 1000)
+    assert len(long) < 400
+
+
+def test_the_digits_of_a_token_are_called_its_fingerprint(recalld: Cli) -> None:
+    """`where` calls them as the list of grants does, and they are the same."""
+    assert recalld.json("where")["fingerprint"] is None
+    recalld.ok("store", "x")
+    (grant,) = recalld.json("grant", "list")["grants"]
+    assert f"\nfingerprint: {grant['fingerprint']} " in recalld.ok("where")
