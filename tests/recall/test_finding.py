@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 from recalld.auth.errors import BlankQuery, DeadlineExceeded
+from recalld.daemon.recall import pipeline
 from recalld.storage.faults import Interrupted
 
+from tests.recall.conftest import Open
 from tests.recall.remembered import OTHER, Remembered
 
 
@@ -123,6 +125,17 @@ def test_a_quoted_phrase_comes_first(either: Remembered) -> None:
     either.remember("pool connection connection pool pool exhausted? the pool of the connection")
     either.remember("a very long remark in which, after all, the connection pool is mentioned once")
     assert either.found('"the connection pool"')[0].startswith("a very long remark")
+
+
+def test_waiting_for_a_turn_ends_with_the_time(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where all turns at the interpreter are taken, a recall waits no longer than it may take."""
+    monkeypatch.setattr(pipeline, "COMPUTING", 0)
+    memory = opened()
+    memory.remember("waits for its turn")
+    with pytest.raises(DeadlineExceeded):
+        memory.ask("turn", seconds=0.2)
 
 
 def test_time_is_up(either: Remembered) -> None:
