@@ -80,7 +80,12 @@ def silent(layout: Layout, deadline: Deadline, last: Absent, pid: int | None) ->
     pid = pid or (last.record.pid if last.record else _holder(layout))
     whom = "The daemon" if pid is None else f"The daemon (pid {pid})"
     hint = "Run: recalld doctor"
-    if pid is not None:
+    if pid is not None and last.record is None:
+        hint = (
+            "After an upgrade a large store may take minutes to be brought up to date: see the log,"
+            f" and try again. If it stands still, wake it with kill -CONT {pid}."
+        )
+    elif pid is not None:
         hint = (
             f"Look with: ps -p {pid}; if that is recalld, wake it with kill -CONT {pid}"
             f" or end it with kill -9 {pid}."

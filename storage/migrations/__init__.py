@@ -7,6 +7,7 @@ every start does not make a copy at every start.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -23,6 +24,7 @@ from . import m0001_initial, m0002_learning, m0003_events
 APPLICATION_ID: Final = 0x52434C44
 # Copies made before migrations that stay.
 KEPT: Final = 3
+_log = logging.getLogger(__name__)
 _NAME: Final = re.compile(r"pre-\d{4}-\d{8}T\d{6}\.db")
 
 
@@ -61,8 +63,10 @@ def bring_up_to_date(
         raise NewerSchema(have, newest)
     if have == newest:
         return None
+    _log.info("copying the store, then bringing it from schema %d to %d", have, newest)
     copy = _snapshot(connection, path, have)
     apply_all(connection, steps)
+    _log.info("the store has schema %d; the copy is %s", newest, copy)
     return copy
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import socket
@@ -283,6 +284,25 @@ def test_a_stopped_daemon_ends_in_a_sentence(recalld: Cli, daemon: Daemon) -> No
     assert "daemon.log" in again.stderr
     assert f"kill -CONT {daemon.pid}" in again.stderr
     eventually(lambda: daemon.pids() == [daemon.pid])
+
+
+def test_a_daemon_that_is_still_starting_is_not_called_dead(
+    recalld: Cli, place: Layout, any_daemon: Daemon
+) -> None:
+    """After an upgrade a large store is copied first: the sentence says to wait, not to kill."""
+    os.makedirs(place.run, mode=0o700)
+    os.chmod(place.data, 0o700)
+    with open(place.lock, "w", encoding="ascii") as held:
+        os.chmod(place.lock, 0o600)
+        held.write(f"{os.getpid()}\n")
+        held.flush()
+        fcntl.flock(held, fcntl.LOCK_EX)
+        done = recalld("recall", "x", "--timeout", "1.5")
+    assert done.returncode == 75, done
+    assert "brought up to date" in done.stderr
+    assert "daemon.log" in done.stderr
+    assert "kill -9" not in done.stderr
+    assert any_daemon.pids() == []
 
 
 def test_a_failing_start_is_told_with_its_reason(

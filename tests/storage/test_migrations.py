@@ -67,6 +67,15 @@ def test_an_old_store_is_copied_then_migrated(old: apsw.Connection, place: Path)
     before.close()
 
 
+def test_what_takes_long_is_told_in_the_log(
+    old: apsw.Connection, place: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Copying a large store takes minutes, in which whoever waits can see what is going on."""
+    with caplog.at_level("INFO", logger="recalld.storage"):
+        migrations.bring_up_to_date(old, str(place), NEXT)
+    assert caplog.records[0].message.startswith("copying the store")
+
+
 def test_events_taken_in_twice_are_one_from_now_on(place: Path) -> None:
     """Step 3: an id claimed in two namespaces stays claimed, once, with its later time."""
     store = apsw.Connection(str(place))
