@@ -41,7 +41,12 @@ class Sieve:
         self._clock = clock
         self._blamed: dict[int, _Blame] = {}
         self._size = embedder.batch
-        self.last_trouble: str | None = None
+        self._last_trouble: str | None = None
+
+    @property
+    def last_trouble(self) -> str | None:
+        """What became of the row that failed last; None once no row waits or was refused."""
+        return self._last_trouble if self._blamed else None
 
     @property
     def size(self) -> int:
@@ -64,7 +69,6 @@ class Sieve:
     def forgive_all(self) -> None:
         """Try everything once more."""
         self._blamed.clear()
-        self.last_trouble = None
 
     def made(self, rows: Sequence[Pending]) -> list[Item]:
         """The vectors of the rows; those that are to blame for a failure are missing.
@@ -100,7 +104,7 @@ class Sieve:
         pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** (blame.tries - 1))
         is_final = isinstance(error, TextRefused) or blame.tries >= MOST_TRIES
         blame.again_at = None if is_final else self._clock() + pause
-        self.last_trouble = str(error)
+        self._last_trouble = str(error)
 
     def _is_due(self, rid: int, now: float) -> bool:
         blame = self._blamed.get(rid)
@@ -116,6 +120,8 @@ class Sieve:
     def _embed(self, rows: Sequence[Pending]) -> list[Item]:
         prefix = self._embedder.prefix
         vectors = to_int8(self._embedder.documents([prefix + row.content for row in rows]))
+        for row in rows:
+            self._blamed.pop(row.rid, None)
         return [
             Item(row.rid, row.ulid, row.version, vector.tobytes())
             for row, vector in zip(rows, vectors, strict=True)

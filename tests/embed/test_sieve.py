@@ -59,6 +59,15 @@ def test_a_failing_text_is_tried_a_few_times() -> None:
     assert now[0] > MOST_TRIES
 
 
+def test_trouble_that_has_passed_is_not_told_any_more() -> None:
+    """A provider that failed for a row and then took it leaves nothing to complain about."""
+    sieve = Sieve(Picky())
+    sieve.made(_rows("use tabs", "crash"))
+    assert sieve.last_trouble == "The provider answered 500."
+    assert [item.rid for item in sieve.made(_rows("use tabs", "taken after all"))] == [1, 2]
+    assert sieve.last_trouble is None
+
+
 def test_nobody_is_blamed_for_an_absent_provider() -> None:
     """When a harmless text fails too, the trouble is the provider's and every row stays due."""
     picky, rows = Picky(), _rows("poison", "crash", "use tabs")
