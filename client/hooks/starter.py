@@ -27,8 +27,10 @@ def start(layout: Layout, environ: Mapping[str, str]) -> None:
     fd = lock.opened(os.path.join(layout.run, "hook-start.lock"))
     try:
         if lock.tried(fd) and not _just_tried(fd):
-            os.pwrite(fd, b"1", 0)  # its modification time is the time of the last start
             _launch(environ, fd)
+            # Its modification time is the time of the last start. Only now: a hook whose time ends
+            # before this has started nothing, and the next one must not believe that it has.
+            os.pwrite(fd, b"1", 0)
     finally:
         os.close(fd)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -11,7 +12,9 @@ from pathlib import Path
 
 import pytest
 from recalld.auth import record
+from recalld.auth.paths import layout
 from recalld.client.hooks import starter, wedge
+from recalld.client.hooks.alarm import Overrun
 
 from tests.harness import processes
 from tests.harness.crowd import released_together
@@ -84,6 +87,30 @@ def test_a_daemon_that_cannot_start_costs_no_event(hooks: Hooks) -> None:
     assert kinds == ["session_start", "prompt", "tool_success", "stop", "session_end"]
     assert (Path(hooks.cli.env["RECALLD_HOME"]) / "run" / "hook-start.lock").stat().st_size == 1
     assert starter.PAUSE >= 2
+
+
+def test_a_start_that_was_cut_off_counts_as_none(
+    hooks: Hooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hook whose time ends before the launch leaves the start to the next hook."""
+    place = layout(hooks.cli.env)
+    os.makedirs(place.run, mode=0o700)
+    os.chmod(place.data, 0o700)
+    launched: list[int] = []
+
+    def cut_off(_environ: object, _held: int) -> None:
+        raise Overrun
+
+    def launch(_environ: object, held: int) -> None:
+        launched.append(held)
+
+    monkeypatch.setattr(starter, "_launch", cut_off)
+    with pytest.raises(Overrun):
+        starter.start(place, hooks.cli.env)
+    monkeypatch.setattr(starter, "_launch", launch)
+    starter.start(place, hooks.cli.env)
+    starter.start(place, hooks.cli.env)  # this one sees that a start was just tried
+    assert len(launched) == 1
 
 
 NO_INTERPRETER = """
