@@ -71,8 +71,9 @@ class Access:
         """
         if self.grant is None:
             raise AccessDenied("The owner's secret opens no memories; use a token.")
-        if wanted is not None or self._home is not None:
-            name = parse(wanted or self._home or "")
+        named = self._home if wanted is None else wanted
+        if named is not None:
+            name = parse(named)
             if not self.grant.allows(name, "write"):
                 raise _not_granted(name)
             return name

@@ -120,7 +120,7 @@ class Application:
         if route.need is Need.NOBODY:
             within, limit = min(within, UNAUTHENTICATED_S), UNAUTHENTICATED_BODY
         if is_here:
-            return await inbox.read_at_once(limit)
+            return await inbox.collect(limit)
         lifecycle = self._services.lifecycle
         return await inbox.read(head.length, lifecycle, limit=limit, within=within)
 

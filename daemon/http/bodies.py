@@ -58,7 +58,7 @@ class Inbox:
         try:
             async with asyncio.timeout(within) as timeout:
                 with lifecycle.reading(timeout):
-                    return await self._collect(limit)
+                    return await self.collect(limit)
         except TimeoutError:
             if lifecycle.draining:
                 raise Draining(
@@ -66,15 +66,12 @@ class Inbox:
                 ) from None
             raise RequestTimeout("The body did not arrive in time.") from None
 
-    async def read_at_once(self, limit: int) -> bytes:
-        """A body that has arrived as a whole: nothing has to be waited for.
+    async def collect(self, limit: int) -> bytes:
+        """The whole body, however long it takes: for one that has arrived already.
 
         Raises:
             PayloadTooLarge, Busy, ClientGone: as `read` does.
         """
-        return await self._collect(limit)
-
-    async def _collect(self, limit: int) -> bytes:
         parts: list[bytes] = []
         more = True
         while more:
