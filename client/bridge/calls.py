@@ -34,7 +34,7 @@ from ..connection.documents import document, parse, text
 from ..connection.http1 import Answer, quote
 from ..connection.request import new_key
 from ..connection.wire import Broken, Silence
-from . import messages as bridge_messages
+from . import messages
 from .messages import Message
 
 TARGET = "/mcp"
@@ -161,7 +161,7 @@ class Courier:
 
     def _judged(self, message: Message, answer: Answer) -> bytes:
         """The line of a JSON-RPC answer, whatever its status; raises what the guards refused."""
-        line = bridge_messages.answer(message, answer.body)
+        line = messages.answer(message, answer.body)
         if line is None:
             raise from_wire(parse(answer.body), max(answer.status, 400))
         if message.method == "initialize":
@@ -203,7 +203,7 @@ def told(message: Message, error: RecalldError) -> bytes:
     if error.retry_after_ms is not None:
         data["retry_after_ms"] = error.retry_after_ms
     sentence = f"{error.message} {error.hint or ''}".strip()
-    return bridge_messages.failure(message.id, bridge_messages.FAILED, sentence, data)
+    return messages.failure(message.id, messages.FAILED, sentence, data)
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from typing import NoReturn
 from ...auth.errors import DaemonSilent, RecalldError
 from ...auth.paths import Layout
 from ..connection.deadline import Deadline
-from . import messages as bridge_messages
+from . import messages
 from .calls import Courier, Door, Stage, told
 from .host import Host, leave
 from .messages import Id, Lines, Message
@@ -126,14 +126,14 @@ class Bridge:
         left = list(self._flights.values())
         sentence = "The input ended, and the daemon did not answer in the time that was left."
         for flight in left:
-            line = bridge_messages.failure(flight.message.id, bridge_messages.FAILED, sentence)
+            line = messages.failure(flight.message.id, messages.FAILED, sentence)
             self._land(flight, line)
         return len(left) + len(self._unheard)
 
     def take(self, data: bytes) -> None:
         """Take what stdin had."""
         for line in self._lines.feed(data):
-            for found in bridge_messages.read(line):
+            for found in messages.read(line):
                 if isinstance(found, bytes):
                     self._outbox.put(found)
                 elif found.method and found.id is not None:
@@ -147,8 +147,8 @@ class Bridge:
         """Answer for calls that overran their time, such as those that no thread had time for."""
         for flight in list(self._flights.values()):
             if flight.patience.over:
-                code, sentence = bridge_messages.FAILED, "The daemon did not answer in time."
-                self._land(flight, bridge_messages.failure(flight.message.id, code, sentence))
+                code, sentence = messages.FAILED, "The daemon did not answer in time."
+                self._land(flight, messages.failure(flight.message.id, code, sentence))
 
     def _depart(self, message: Message) -> None:
         flight = Flight(message, self._seconds)

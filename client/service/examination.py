@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from ...auth import record
-from ...auth.errors import DaemonUnreachable, RecalldError, StoreDamaged, UnsafePermissions
+from ...auth.errors import RecalldError, StoreDamaged, UnsafePermissions
 from ...auth.paths import Layout, check_private, check_private_dir, quote
 from ...auth.record import StaleRecord
 from ..connection.channel import Channel
@@ -185,7 +185,7 @@ def _inside(layout: Layout, environ: Mapping[str, str], deadline: Deadline) -> I
     channel = Channel(layout, environ, deadline, start=False)
     try:
         told = channel.call(Request("GET", "/v1/status", owner=True))
-    except (DaemonUnreachable, RecalldError) as error:
+    except RecalldError as error:
         yield Check("status", "failure", error.message, error.hint or "")
         return
     finally:
