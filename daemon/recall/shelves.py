@@ -72,18 +72,20 @@ class Shelves:
         Must come before the first statement of the reader's transaction: changes marked until now
         are then in what it reads, and a change committed later is marked again for the next one.
         """
-        slots = [self._slot(name) for name in sorted(scope.names)]
+        looks = [(slot, *slot.look()) for slot in map(self._slot, sorted(scope.names))]
+        shelves = {slot.name: shelf for slot, shelf, work in looks if shelf and not work}
         with ExitStack() as held:
             # Sorted names: two recalls over the same namespaces cannot wait for each other.
-            todo = [slot for slot in slots if slot.needs_work()]
+            todo = [slot for slot, _, work in looks if work]
             for slot in todo:
                 _hold(held, slot, deadline)
             marks = [slot.take() for slot in todo]
             ids = {name: ns for ns, name in scopes.identify(connection, scope).items()}
             for slot, marked in zip(todo, marks, strict=True):
-                self._serve(connection, slot, ids.get(slot.name), marked, deadline)
+                shelf = self._serve(connection, slot, ids.get(slot.name), marked, deadline)
+                if shelf is not None:
+                    shelves[slot.name] = shelf
         self._evict(keep=scope)
-        shelves = {slot.name: slot.shelf for slot in slots if slot.shelf is not None}
         return Opened(shelves, [name for name in ids if name not in shelves])
 
     def get(self, name: str) -> Shelf | None:
@@ -113,7 +115,7 @@ class Shelves:
         ns: int | None,
         marks: Marks,
         deadline: Deadline,
-    ) -> None:
+    ) -> Shelf | None:
         """Bring a slot up to date, under its lock; on failure its marks are put back."""
         try:
             if ns is None or len(marks) > MOST_CHANGED:
@@ -128,6 +130,7 @@ class Shelves:
         except BaseException:
             slot.put_back(marks)
             raise
+        return slot.shelf
 
     def _fill(self, connection: apsw.Connection, slot: Slot, ns: int, deadline: Deadline) -> None:
         rows = shelf_rows.count(connection, ns)

@@ -55,11 +55,16 @@ class Slot:
             if self.building:
                 self._since_build.add(change)
 
-    def needs_work(self) -> bool:
-        """Whether a recall must bring this slot up to date first."""
-        if self.shelf is None:
-            return not self.building
-        return len(self._marks) > 0
+    def look(self) -> tuple[Shelf | None, bool]:
+        """The shelf, and whether a recall must bring this slot up to date before it searches.
+
+        Both of one moment: a build that ends after the question whether there is work would
+        otherwise hand out a shelf whose changes nobody has read.
+        """
+        with self._noting:
+            if self.shelf is None:
+                return None, not self.building
+            return self.shelf, len(self._marks) > 0
 
     def take(self) -> Marks:
         """The marks so far, for a caller whose read transaction has not begun yet.
