@@ -26,6 +26,7 @@ from .settings import Settings
 if TYPE_CHECKING:
     from ..storage.reader import Reader
     from .embed.backlog import Backlog
+    from .embed.reading import Reading
     from .recall.pipeline import Recall
 
 log = logging.getLogger("recalld.retrieval")
@@ -38,15 +39,16 @@ _CATCH_UP_LOOK = 0.003
 _FIRST_PAUSE = 0.25
 _LONGEST_PAUSE = 10.0
 # Embedders that no question waits long for, whatever else is wrong with the machine.
-_AT_HAND = frozenset({"static", "minilm"})
+_AT_HAND = frozenset({"layered", "static", "minilm"})
 _SCARCE = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.EIO})
 
 
 class Loaded(NamedTuple):
-    """What the thread brings up: the pipeline, and the job that fills in vectors."""
+    """What the thread brings up: the pipeline, and the jobs that make vectors and better ones."""
 
     recall: Recall
     backlog: Backlog
+    reading: Reading | None
 
 
 class Retrieval:
@@ -79,6 +81,8 @@ class Retrieval:
             async with asyncio.timeout(within):
                 await waiting
         loaded = self._future.result()
+        if loaded.reading is not None:
+            loaded.reading.disturb()
         if self._settings.embedder in _AT_HAND:
             await _catch_up(loaded.backlog, min(within / 2, _CATCH_UP_SECONDS))
         return loaded.recall
@@ -93,7 +97,9 @@ class Retrieval:
         error = self._future.exception()
         if error is not None:
             return {**nothing, "state": "failed", "last_error": type(error).__name__}
-        return dict(self._future.result().backlog.state())
+        loaded = self._future.result()
+        reading = None if loaded.reading is None else loaded.reading.state()
+        return {**loaded.backlog.state(), "reading": reading}
 
     def words(self) -> str:
         """The state of the full-text index: `ok`, `rebuilding` or `damaged`."""
@@ -120,6 +126,8 @@ class Retrieval:
             self._thread.join(_LOADING_SECONDS)
         loaded = self._loaded()
         if loaded is not None:
+            if loaded.reading is not None:
+                loaded.reading.stop()
             loaded.backlog.stop()
             loaded.recall.close()
 
@@ -155,6 +163,7 @@ class Retrieval:
         # The only place that knows recall and embed by name.
         from .embed.backlog import Backlog
         from .embed.choice import choose
+        from .embed.reading import Reading
         from .embed.standing import standing
         from .recall.pipeline import Recall
 
@@ -167,7 +176,12 @@ class Retrieval:
         backlog = Backlog(self._store, choice.chosen, recall.switch, choice.others)
         backlog.start()
         recall.words.check()
-        return Loaded(recall, backlog)
+        closely = choice.chosen.close_reader
+        reading = None
+        if closely is not None and self._store.has_vectors:
+            reading = Reading(self._store, choice.chosen, closely)
+            reading.start()
+        return Loaded(recall, backlog, reading)
 
 
 async def _catch_up(backlog: Backlog, within: float) -> None:

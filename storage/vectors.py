@@ -115,6 +115,7 @@ def drop_space(tx: Transaction, space: Space) -> None:
         tx.connection.execute(f"DROP TABLE {space.table}")
     except apsw.SQLError as error:
         raise _without_module(error) from error
+    tx.connection.execute("DELETE FROM unread WHERE space = ?", (space.id,))
     tx.connection.execute("DELETE FROM spaces WHERE id = ?", (space.id,))
 
 

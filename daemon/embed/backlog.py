@@ -16,7 +16,7 @@ from functools import partial
 
 import apsw
 
-from ...storage import namespaces, vectors
+from ...storage import namespaces, unread, vectors
 from ...storage.engine import Store
 from ...storage.faults import Closed, StorageFault
 from ...storage.reader import Reader
@@ -261,7 +261,8 @@ class Backlog:
 
     def _put(self, space: Space, due: Sequence[Pending]) -> int:
         """Embed the rows and write their vectors; how many could be."""
-        put = partial(vectors.put, space=space, items=self._sieve.made(due))
+        write = unread.put_first if self._embedder.close_reader else vectors.put
+        put = partial(write, space=space, items=self._sieve.made(due))
         return self._store.writer.submit(put, background=True).result()
 
     def _count(self, reader: Reader, space: Space) -> int:

@@ -9,6 +9,7 @@ from ...auth.paths import read_private
 from .alignment import Alignment
 from .guarded import Guarded
 from .joined import Joined
+from .layered import Layered
 from .minilm import MiniLm
 from .none import NoEmbedder
 from .ollama import OLLAMA
@@ -91,13 +92,16 @@ def choose(settings: EmbedderSettings) -> Choice:
         nothing = NoEmbedder()
         return Choice(nothing, (), nothing)
     static = StaticEmbedder()
-    joined = Joined(static, MiniLm(), Alignment())
-    if settings.embedder == "static":
-        return Choice(static, (joined,), static)
-    if settings.embedder == "minilm":
-        return Choice(joined, (static,), static)
-    guarded = Guarded(_slow(settings), settings.embed_query_ms / 1000)
-    return Choice(guarded, (static, joined), static)
+    minilm, alignment = MiniLm(), Alignment()
+    shipped: dict[str, Embedder] = {
+        "layered": Layered(static, minilm, alignment),
+        "static": static,
+        "minilm": Joined(static, minilm, alignment),
+    }
+    chosen = shipped.pop(settings.embedder, None)
+    if chosen is None:
+        chosen = Guarded(_slow(settings), settings.embed_query_ms / 1000)
+    return Choice(chosen, tuple(shipped.values()), static)
 
 
 def _slow(settings: EmbedderSettings) -> Embedder:

@@ -26,6 +26,8 @@ _THREADS = 4
 class Guarded:
     """The embedder `inner`, whose `query` answers or fails within `patience` seconds."""
 
+    close_reader = None
+
     def __init__(self, inner: Embedder, patience: float) -> None:
         self._inner = inner
         self._patience = patience

@@ -26,6 +26,7 @@ class Joined:
     """The static table and MiniLM; `alignment` says the latter's question to the former."""
 
     trouble = None
+    close_reader = None
 
     def __init__(self, table: Embedder, reader: Embedder, alignment: Alignment) -> None:
         self._table, self._reader, self._alignment = table, reader, alignment

@@ -39,6 +39,7 @@ class MiniLm:
     prefix = ""
     batch = 8
     trouble = None
+    close_reader = None
 
     def __init__(self, folder: str = _WEIGHTS) -> None:
         self._folder = folder

@@ -22,6 +22,7 @@ class NoEmbedder:
     prefix = ""
     batch = 1
     trouble = None
+    close_reader = None
 
     def load(self) -> None:
         """Nothing to load."""

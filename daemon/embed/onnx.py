@@ -104,6 +104,7 @@ class Onnx:
 
     batch = _AT_ONCE
     trouble = None
+    close_reader = None
 
     def __init__(self, model: Model) -> None:
         self._asked = model

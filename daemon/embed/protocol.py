@@ -20,6 +20,30 @@ class TextRefused(VectorsUnavailable):
     """The provider refuses this text, and would again; `str()` says so in one sentence."""
 
 
+class CloseReader(Protocol):
+    """Makes better vectors for the space of another embedder, in a hundred times the time.
+
+    Safe to call from several threads.
+    """
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the weights are loaded."""
+        ...
+
+    def load(self) -> None:
+        """Load the weights now. Raises VectorsUnavailable."""
+        ...
+
+    def documents(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors of documents, see Embedder.documents. Raises VectorsUnavailable."""
+        ...
+
+    def query(self, text: str) -> Vectors:
+        """The unit vector of a question. Raises VectorsUnavailable."""
+        ...
+
+
 class Embedder(Protocol):
     """Turns texts into vectors of one space; safe to call from several threads.
 
@@ -51,6 +75,11 @@ class Embedder(Protocol):
     @property
     def batch(self) -> int:
         """Texts to give `documents` at once: what it does in a second or so."""
+        ...
+
+    @property
+    def close_reader(self) -> CloseReader | None:
+        """What reads memories once more when there is time for it."""
         ...
 
     @property

@@ -53,6 +53,7 @@ class Remote:
 
     batch = BATCH
     trouble = None
+    close_reader = None
 
     def __init__(self, dialect: Dialect, place: Callable[[], Place], model: Model) -> None:
         self._dialect = dialect

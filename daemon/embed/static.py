@@ -62,6 +62,7 @@ class StaticEmbedder:
     prefix = ""
     batch = 64
     trouble = None
+    close_reader = None
 
     def __init__(self, folder: str = _WEIGHTS) -> None:
         self._folder = folder

@@ -11,7 +11,7 @@ import contextlib
 import logging
 import mmap
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
 import apsw
@@ -35,6 +35,7 @@ MOST_CHANGED: Final = 1000
 FEW_CHANGED: Final = 100
 """From this many on a kept shelf is used, and replaced by a newer one."""
 _AT_ONCE: Final = 1 << 18
+_FOREIGN: Final = (KeyError, TypeError, ValueError)
 
 
 class Restored(NamedTuple):
@@ -60,11 +61,19 @@ class Kept:
         """The kept shelves of the store in the file `database`."""
         return cls(os.path.join(os.path.dirname(database), FOLDER), space, dimension)
 
-    def keep(self, ns: int, shelf: Shelf, moment: Moment) -> None:
-        """Keep a shelf that was just filled with everything that was there at that moment."""
-        if len(shelf.lacking_vectors()) > FEW_CHANGED:
+    def keep(self, ns: int, shelf: Shelf, moment: Moment, unread: Sequence[int]) -> None:
+        """Keep a shelf that was just filled with everything that was there at that moment.
+
+        `unread` rows will have another vector, which history does not tell of.
+        """
+        if len(shelf.lacking_vectors()) + len(unread) > FEW_CHANGED:
             return  # its vectors are still being made
-        about = {**self._about(), "entry": moment.entry, "hash": moment.hash.hex()}
+        about = {
+            **self._about(),
+            "entry": moment.entry,
+            "hash": moment.hash.hex(),
+            "unread": list(unread),
+        }
         try:
             paths.ensure_private_dir(self._folder)
             _write(self._path(ns), shelf_file.pack(shelf, about))
@@ -78,15 +87,18 @@ class Kept:
         try:
             shelf, about = shelf_file.unpack(_read(self._path(ns)))
             moment = Moment(int(about.pop("entry")), bytes.fromhex(about.pop("hash")))
+            unread = [int(rid) for rid in about.pop("unread")]
         except FileNotFoundError:
             return None
-        except (shelf_file.Unreadable, RecalldError, OSError, KeyError, ValueError) as error:
+        except (shelf_file.Unreadable, RecalldError, OSError, *_FOREIGN) as error:
             log.warning("a kept namespace is of no use: %s", error)
             self._discard(ns)
             return None
         if about != self._about():
             return None
-        return self._caught_up(connection, ns, shelf, moment, check)
+        marks = Marks()
+        marks.vectors.update(unread)
+        return self._caught_up(connection, ns, shelf, moment, marks, check)
 
     def _caught_up(
         self,
@@ -94,12 +106,12 @@ class Kept:
         ns: int,
         shelf: Shelf,
         moment: Moment,
+        marks: Marks,
         check: Callable[[], None],
     ) -> Restored | None:
         changed = lineage.since(connection, ns, moment)
         if changed is None or len(changed.rids) > MOST_CHANGED:
             return None
-        marks = Marks()
         marks.rows.update(changed.rids)
         if changed.forgotten:
             marks.rows.update(shelf.missing_from(lineage.present(connection, ns)))

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import NamedTuple, Protocol
 
 from ...auth.errors import DeadlineExceeded
@@ -19,6 +20,7 @@ from ..embed.standing import VECTORS_UNAVAILABLE, Standing
 from .arrays import Floats
 from .filters import Filter
 from .query import Query, analyse
+from .question import Question
 from .ranking import ranked
 from .request import RecallAnswer, RecallRequest
 from .search import Search
@@ -99,7 +101,7 @@ class Recall:
         if actors:
             query = analyse(request.query, now_ms, actors)
         degraded = set(view.standing.degraded)
-        question = self._embed(view.standing, query, degraded)
+        question = self._question(view.standing, query, degraded)
         # What SQLite searches takes long, and most of that without the interpreter in hand.
         with nullcontext() if opened.missing else self._turn(deadline):
             found = view.search.run(
@@ -159,6 +161,13 @@ class Recall:
             yield
         finally:
             self._turns.release()
+
+    def _question(self, standing: Standing, query: Query, degraded: set[str]) -> Question:
+        quick = self._embed(standing, query, degraded)
+        closely = standing.embedder.close_reader
+        if closely is None or not closely.is_ready:
+            return Question(quick)
+        return Question(quick, partial(closely.query, query.semantic or query.text))
 
     def _embed(self, standing: Standing, query: Query, degraded: set[str]) -> Floats | None:
         """The question's vector, or None with the reason among `degraded`."""

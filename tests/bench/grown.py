@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from recalld.auth import keys, paths
+from recalld.daemon.embed.alignment import Alignment
+from recalld.daemon.embed.layered import Layered
+from recalld.daemon.embed.minilm import MiniLm
 from recalld.daemon.embed.quantisation import to_int8
 from recalld.daemon.embed.static import StaticEmbedder
 from recalld.storage import vectors
@@ -24,8 +27,10 @@ from tests.bench.corpus import texts
 
 BATCH = 500
 """Rows a transaction; namespaces take turns with whole ones, as sessions of a day would."""
-FORMAT = 1
+FORMAT = 2
 """Part of the folder's name: raise it when stores built before no longer fit."""
+EMBEDDER = Layered(StaticEmbedder(), MiniLm(), Alignment())
+"""The default one. Its notes are taken to have been read: that changes numbers, not times."""
 
 
 class Size(NamedTuple):
@@ -65,13 +70,12 @@ def grown(size: Size) -> Path:
 def _build(size: Size, data: Path) -> None:
     layout = paths.layout({"RECALLD_HOME": str(data)})
     store = Store.open(layout.db, signer=keys.load_or_create(layout.signing_key).sign)
-    embedder = StaticEmbedder()
-    embedder.load()
+    EMBEDDER.load()
     try:
-        space = store.writer.submit(partial(_space, embedder=embedder)).result()
+        space = store.writer.submit(_space).result()
         waiting = None
         for name, told in _batches(size):
-            made = to_int8(embedder.documents(told))
+            made = to_int8(EMBEDDER.documents(told))
             if waiting is not None:
                 waiting.result()
             job = partial(_put, space=space, name=name, told=told, made=made.tobytes())
@@ -92,9 +96,9 @@ def _batches(size: Size) -> Iterator[tuple[str, list[str]]]:
         yield next(names), batch
 
 
-def _space(tx: Transaction, embedder: StaticEmbedder) -> Space:
+def _space(tx: Transaction) -> Space:
     return vectors.ensure_space(
-        tx, embedder.space, embedder.model, embedder.dimension, embedder.prefix
+        tx, EMBEDDER.space, EMBEDDER.model, EMBEDDER.dimension, EMBEDDER.prefix
     )
 
 

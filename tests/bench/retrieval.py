@@ -88,7 +88,7 @@ def run(stage: Stage, judged: Judged) -> Run:
     answers = fill(http, judged.items)
     owner = stage.daemon.owner()
     eventually(
-        lambda: owner.get("/v1/status").json["embedding"]["pending"] == 0,
+        lambda: _all_read(owner),
         within=max(600, len(judged.items) * EMBEDDING_SECONDS),
         what="all vectors written",
     )
@@ -104,6 +104,13 @@ def run(stage: Stage, judged: Judged) -> Run:
         places = tuple(at for at, answer in enumerate(ranked) if answer in question.gold)
         outcomes.append(Outcome(question.id, question.group, len(question.gold), places))
     return Run(judged, outcomes, [taken for _, taken in asked], cpu)
+
+
+def _all_read(owner: Http) -> bool:
+    """Whether every memory has its vector, and every note the one of a close reading."""
+    told = owner.get("/v1/status").json["embedding"]
+    reading = told["reading"]
+    return told["pending"] == 0 and (reading is None or reading["state"] == "done")
 
 
 def fill(http: Http, items: Iterable[Item]) -> dict[str, list[str]]:
@@ -271,7 +278,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--pooled", action="store_true", help="all documents in one namespace")
     parser.add_argument("--against", help="a file an earlier run has written")
     parser.add_argument(
-        "--embedder", choices=("static", "minilm", "none"), help="instead of static"
+        "--embedder", choices=("static", "minilm", "none"), help="instead of layered"
     )
     parser.add_argument("--json", help="where to write (tests/bench/results/retrieval.json)")
     return parser.parse_args()

@@ -125,7 +125,7 @@ def _link(path: Path) -> None:
 
 
 def _older_format(path: Path) -> None:
-    path.write_bytes(path.read_bytes().replace(b"recalld shelf 1", b"recalld shelf 0", 1))
+    path.write_bytes(path.read_bytes().replace(b"recalld shelf 2", b"recalld shelf 1", 1))
 
 
 @pytest.mark.parametrize("harm", [_cut, _flip, _empty, _open_to_others, _link, _older_format])

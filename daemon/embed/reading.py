@@ -1,0 +1,156 @@
+"""The thread that has notes read closely, one by one, while nobody asks or stores.
+
+Until a note has been read it is found by the vector that was made at once; so this may take its
+time. Rows still to be read are named in the store, a restart goes on where the last one ended.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+
+import apsw
+
+from ...storage import unread, vectors
+from ...storage.engine import Store
+from ...storage.faults import Closed, StorageFault
+from ...storage.reader import Reader
+from ...storage.transaction import Change
+from ...storage.vectors import Item, Pending, Space
+from . import standing
+from .protocol import CloseReader, Embedder, VectorsUnavailable
+from .quantisation import to_int8
+
+log = logging.getLogger("recalld.embed")
+QUIET_SECONDS: Final = 0.5
+"""Nobody asked or stored for so long: a session's next question is rarely closer."""
+LONGEST_SECONDS: Final = 1.0
+"""With a daemon that is never left alone a note is read this often all the same."""
+REST: Final = 1.0
+"""Pause after a note, in times of what it took: half a processor at most."""
+_BATCH: Final = 8
+_READ_SECONDS: Final = 30.0
+_AFTER_TROUBLE_SECONDS: Final = 60.0
+# One note of the greatest length takes 0.6 s.
+_STOP_SECONDS: Final = 2.0
+
+
+class Reading:
+    """Reads what is unread in the space of `embedder` until nothing is, then waits for more."""
+
+    def __init__(self, store: Store, embedder: Embedder, closely: CloseReader) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._closely = closely
+        self._disturbed = time.monotonic()
+        self._wake = threading.Event()
+        self._stopping = threading.Event()
+        self._state = "working"
+        self._unread = 0
+        self._last_error: str | None = None
+        self._unsubscribe = store.writer.subscribe(self._changed)
+        self._thread = threading.Thread(target=self._run, name="reading", daemon=True)
+
+    def start(self) -> None:
+        """Begin, in a thread of its own."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End after the note under way."""
+        self._stopping.set()
+        self._wake.set()
+        self._unsubscribe()
+        if self._thread.is_alive():
+            self._thread.join(_STOP_SECONDS)
+
+    def disturb(self) -> None:
+        """Somebody asks: reading can wait."""
+        self._disturbed = time.monotonic()
+
+    def state(self) -> dict[str, object]:
+        """For status: notes to be read (counted to 10,000), done, working or failed, and why."""
+        state = "working" if self._state == "done" and self._wake.is_set() else self._state
+        return {"unread": self._unread, "state": state, "last_error": self._last_error}
+
+    def _changed(self, changes: Sequence[Change]) -> None:
+        """On the writer thread, after a commit."""
+        for change in changes:
+            if change.op == "embed":
+                self._wake.set()
+            else:
+                self._disturbed = time.monotonic()
+
+    def _run(self) -> None:
+        reader: Reader | None = None
+        while not self._stopping.is_set():
+            # Cleared before looking: a vector written while we look sets it again.
+            self._wake.clear()
+            pause: float | None = None
+            try:
+                reader = reader or self._store.reader()
+                self._read_all(reader)
+                self._state, self._last_error = "done", None
+            except Closed:
+                return
+            except (VectorsUnavailable, StorageFault, apsw.Error, ValueError) as error:
+                log.warning("notes could not be read closely: %s", error)
+                self._state, self._last_error = "failed", str(error)
+                pause = _AFTER_TROUBLE_SECONDS
+            if pause is None:
+                self._wake.wait()
+            else:
+                self._stopping.wait(pause)
+
+    def _read_all(self, reader: Reader) -> None:
+        while not self._stopping.is_set():
+            with reader.until(time.monotonic() + _READ_SECONDS) as connection:
+                space = self._space(connection)
+                found = (
+                    unread.Unread([], [])
+                    if space is None
+                    else unread.newest(connection, space, _BATCH)
+                )
+                self._unread = 0 if space is None else unread.count(connection, space)
+                wanted = bool(found.rows) or self._is_wanted(connection, space)
+            if wanted and not self._closely.is_ready:
+                self._await_quiet()
+                self._closely.load()
+            if space is None or not (found.rows or found.gone):
+                return
+            self._state = "working"
+            items = self._read(found.rows)
+            put = partial(unread.put_read, space=space, items=items, gone=found.gone)
+            self._store.writer.submit(put, background=True).result()
+
+    def _space(self, connection: apsw.Connection) -> Space | None:
+        return vectors.find_space(connection, standing.newest(connection, self._embedder.space))
+
+    def _is_wanted(self, connection: apsw.Connection, space: Space | None) -> bool:
+        """Whether questions will be read, though no note is to be: after a restart."""
+        return space is not None and not self._closely.is_ready and unread.has_notes(connection)
+
+    def _read(self, rows: Sequence[Pending]) -> list[Item]:
+        items: list[Item] = []
+        for row in rows:
+            self._await_quiet()
+            if self._stopping.is_set():
+                break
+            begun = time.monotonic()
+            (vector,) = to_int8(self._closely.documents([self._embedder.prefix + row.content]))
+            items.append(Item(row.rid, row.ulid, row.version, vector.tobytes()))
+            self._stopping.wait(REST * (time.monotonic() - begun))
+        return items
+
+    def _await_quiet(self) -> None:
+        """Wait until nobody asked or stored for a moment, within limits."""
+        end = time.monotonic() + LONGEST_SECONDS
+        while not self._stopping.is_set():
+            now = time.monotonic()
+            left = min(self._disturbed + QUIET_SECONDS, end) - now
+            if left <= 0:
+                return
+            self._stopping.wait(left)

@@ -1,0 +1,93 @@
+"""Rows of a space whose vector was made at once and shall be replaced by one that takes longer.
+
+An entry outlives its row: whoever reads it next finds the row gone and strikes it off.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+import apsw
+
+from . import vectors
+from .drafts import CONVERSATION
+from .transaction import Transaction
+from .vectors import Item, Pending, Space
+
+MOST_COUNTED: Final = 10_000
+"""Counting goes on to here, 1 ms; a store with more has long to go in any case."""
+
+
+class Unread(NamedTuple):
+    """The newest entries: rows that are there, and the ids of rows that are gone."""
+
+    rows: list[Pending]
+    gone: list[int]
+
+
+def put_first(tx: Transaction, space: Space, items: Iterable[Item]) -> int:
+    """Write vectors that were made at once; those of notes are to be replaced (see `put_read`).
+
+    Returns how many were written.
+    """
+    given = list(items)
+    written = vectors.put(tx, space, given)
+    tx.connection.executemany(
+        "INSERT OR IGNORE INTO unread(space, rid) "
+        "SELECT ?, rid FROM memories WHERE rid = ? AND version = ? AND kind <> ?",
+        [(space.id, item.rid, item.version, CONVERSATION) for item in given],
+    )
+    return written
+
+
+def put_read(tx: Transaction, space: Space, items: Iterable[Item], gone: Iterable[int]) -> None:
+    """Replace vectors, and strike the rows off with those that are `gone`.
+
+    A row with a newer version by now stays: its text may be another one.
+    """
+    tx.connection.executemany(
+        "DELETE FROM unread WHERE space = ? AND rid = ?", [(space.id, rid) for rid in gone]
+    )
+    for item in items:
+        if vectors.put(tx, space, [item]):
+            strike = "DELETE FROM unread WHERE space = ? AND rid = ?"
+            tx.connection.execute(strike, (space.id, item.rid))
+
+
+def newest(connection: apsw.Connection, space: Space, limit: int) -> Unread:
+    """The entries to read next, the newest rows first."""
+    entries = connection.execute(
+        "SELECT rid FROM unread WHERE space = ? ORDER BY rid DESC LIMIT ?", (space.id, limit)
+    )
+    rids = [int(rid) for (rid,) in entries]
+    found = connection.execute(
+        "SELECT rid, ulid, version, ns, content FROM memories "
+        "WHERE rid IN (SELECT value FROM json_each(?)) ORDER BY rid DESC",
+        (json.dumps(rids),),
+    )
+    rows = [Pending(*row) for row in found]
+    return Unread(rows, sorted({*rids} - {row.rid for row in rows}))
+
+
+def count(connection: apsw.Connection, space: Space) -> int:
+    """How many rows are to be read, `MOST_COUNTED` at most."""
+    counted = "SELECT count(*) FROM (SELECT 1 FROM unread WHERE space = ? LIMIT ?)"
+    return int(connection.execute(counted, (space.id, MOST_COUNTED)).get)
+
+
+def of_namespace(connection: apsw.Connection, space: Space, ns: int, limit: int) -> Sequence[int]:
+    """The first `limit` rows of one namespace that are to be read."""
+    found = connection.execute(
+        "SELECT m.rid FROM memories m CROSS JOIN unread u ON u.space = ? AND u.rid = m.rid "
+        "WHERE m.ns = ? LIMIT ?",
+        (space.id, ns, limit),
+    )
+    return [int(rid) for (rid,) in found]
+
+
+def has_notes(connection: apsw.Connection) -> bool:
+    """Whether there is anything but turns of conversations."""
+    found = "SELECT EXISTS(SELECT 1 FROM memories WHERE kind <> ?)"
+    return bool(connection.execute(found, (CONVERSATION,)).get)
