@@ -80,7 +80,16 @@ def _embedding(told: Document) -> str:
     line = f"{model}, {count(told, 'pending')}{of} pending, {text(told, 'state') or 'unknown'}"
     refused, trouble = count(told, "refused"), text(told, "last_error")
     line += f", {refused} refused" if refused else ""
+    line += _reading(document(told.get("reading")))
     return f"{line} ({trouble})" if trouble else line
+
+
+def _reading(told: Document) -> str:
+    """What is still read closely, and whether that fails."""
+    unread, trouble = count(told, "unread"), text(told, "last_error")
+    if trouble:
+        return f", close reading fails ({trouble})"
+    return f", {unread} to be read closely" if unread else ""
 
 
 VERBS = {

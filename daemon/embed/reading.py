@@ -20,6 +20,7 @@ from ...storage.engine import Store
 from ...storage.faults import Closed, StorageFault
 from ...storage.reader import Reader
 from ...storage.transaction import Change
+from ...storage.unread import Unread
 from ...storage.vectors import Item, Pending, Space
 from . import standing
 from .protocol import CloseReader, Embedder, VectorsUnavailable
@@ -49,6 +50,7 @@ class Reading:
         self._disturbed = time.monotonic()
         self._wake = threading.Event()
         self._stopping = threading.Event()
+        self._looked = self._has_notes = False
         self._state = "working"
         self._unread = 0
         self._last_error: str | None = None
@@ -87,51 +89,49 @@ class Reading:
     def _run(self) -> None:
         reader: Reader | None = None
         while not self._stopping.is_set():
+            # In this order: whoever sees that nothing is to be done must not see it too early.
+            self._state = "failed" if self._state == "failed" else "working"
             # Cleared before looking: a vector written while we look sets it again.
             self._wake.clear()
-            pause: float | None = None
             try:
                 reader = reader or self._store.reader()
                 self._read_all(reader)
                 self._state, self._last_error = "done", None
+                self._wake.wait()
             except Closed:
                 return
             except (VectorsUnavailable, StorageFault, apsw.Error, ValueError) as error:
                 log.warning("notes could not be read closely: %s", error)
                 self._state, self._last_error = "failed", str(error)
-                pause = _AFTER_TROUBLE_SECONDS
-            if pause is None:
-                self._wake.wait()
-            else:
-                self._stopping.wait(pause)
+                self._stopping.wait(_AFTER_TROUBLE_SECONDS)
 
     def _read_all(self, reader: Reader) -> None:
         while not self._stopping.is_set():
-            with reader.until(time.monotonic() + _READ_SECONDS) as connection:
-                space = self._space(connection)
-                found = (
-                    unread.Unread([], [])
-                    if space is None
-                    else unread.newest(connection, space, _BATCH)
-                )
-                self._unread = 0 if space is None else unread.count(connection, space)
-                wanted = bool(found.rows) or self._is_wanted(connection, space)
-            if wanted and not self._closely.is_ready:
+            looked = self._look(reader)
+            if self._has_notes and not self._closely.is_ready:
                 self._await_quiet()
                 self._closely.load()
-            if space is None or not (found.rows or found.gone):
+            if looked is None:
                 return
-            self._state = "working"
+            space, found = looked
             items = self._read(found.rows)
             put = partial(unread.put_read, space=space, items=items, gone=found.gone)
             self._store.writer.submit(put, background=True).result()
 
-    def _space(self, connection: apsw.Connection) -> Space | None:
-        return vectors.find_space(connection, standing.newest(connection, self._embedder.space))
-
-    def _is_wanted(self, connection: apsw.Connection, space: Space | None) -> bool:
-        """Whether questions will be read, though no note is to be: after a restart."""
-        return space is not None and not self._closely.is_ready and unread.has_notes(connection)
+    def _look(self, reader: Reader) -> tuple[Space, Unread] | None:
+        """What to read next; None for nothing."""
+        with reader.until(time.monotonic() + _READ_SECONDS) as connection:
+            name = standing.newest(connection, self._embedder.space)
+            space = vectors.find_space(connection, name)
+            if space is None:
+                return None
+            if not self._looked:
+                # Later ones are told by being unread; walking through a large store takes seconds.
+                self._looked, self._has_notes = True, unread.has_notes(connection)
+            found = unread.newest(connection, space, _BATCH)
+            self._unread = unread.count(connection, space)
+        self._has_notes = self._has_notes or bool(found.rows)
+        return (space, found) if found.rows or found.gone else None
 
     def _read(self, rows: Sequence[Pending]) -> list[Item]:
         items: list[Item] = []

@@ -181,9 +181,20 @@ class Found(Response):
     took_ms: float
 
 
+class CloseReading(Response):
+    """How far close reading of notes is: `unread` are left (counted to 10,000); it is `working`,
+    `done` or `failed`.
+    """
+
+    unread: int
+    state: str
+    last_error: str | None
+
+
 class Embedding(Response):
     """The state of the vectors: of `total` memories `pending` still wait for theirs and `refused`
-    get none, all of which only the owner is told. `questions` is `ok` or `failing`.
+    get none, and `reading` is null for an embedder that makes one vector of a memory only; all of
+    this only the owner is told. `questions` is `ok` or `failing`.
     """
 
     model: str | None
@@ -194,6 +205,7 @@ class Embedding(Response):
     state: str
     questions: str = "ok"
     last_error: str | None = None
+    reading: CloseReading | None = None
 
 
 class Reembedding(Response):

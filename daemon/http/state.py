@@ -13,7 +13,7 @@ from .answers import Answer, reply
 from .call import Call
 
 _OWNERS = frozenset({"queue", "recalls", "connections", "wal_bytes"})
-_OWNERS_OF_EMBEDDING = frozenset({"pending", "total", "refused"})
+_OWNERS_OF_EMBEDDING = frozenset({"pending", "total", "refused", "reading"})
 
 
 async def status(call: Call) -> Answer:

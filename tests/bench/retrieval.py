@@ -22,6 +22,7 @@ from tests.bench.figures import RESULTS, percentile
 from tests.bench.judged import Item, Judged, Line, read
 from tests.bench.scores import Outcome, Scores, mcnemar, score, wilson
 from tests.bench.stage import Stage, staged
+from tests.harness import vectors
 from tests.harness.http import Http
 from tests.harness.waiting import eventually
 
@@ -88,7 +89,7 @@ def run(stage: Stage, judged: Judged) -> Run:
     answers = fill(http, judged.items)
     owner = stage.daemon.owner()
     eventually(
-        lambda: _all_read(owner),
+        lambda: vectors.settled(owner),
         within=max(600, len(judged.items) * EMBEDDING_SECONDS),
         what="all vectors written",
     )
@@ -104,13 +105,6 @@ def run(stage: Stage, judged: Judged) -> Run:
         places = tuple(at for at, answer in enumerate(ranked) if answer in question.gold)
         outcomes.append(Outcome(question.id, question.group, len(question.gold), places))
     return Run(judged, outcomes, [taken for _, taken in asked], cpu)
-
-
-def _all_read(owner: Http) -> bool:
-    """Whether every memory has its vector, and every note the one of a close reading."""
-    told = owner.get("/v1/status").json["embedding"]
-    reading = told["reading"]
-    return told["pending"] == 0 and (reading is None or reading["state"] == "done")
 
 
 def fill(http: Http, items: Iterable[Item]) -> dict[str, list[str]]:

@@ -10,7 +10,7 @@ from tests.bench import floors, load
 from tests.bench.corpus import queries, texts
 from tests.bench.figures import Figure, milliseconds, percentile, report, spread
 from tests.bench.stage import Stage, fill, staged
-from tests.harness import processes
+from tests.harness import processes, vectors
 from tests.harness.http import Http
 from tests.harness.waiting import eventually
 
@@ -38,7 +38,7 @@ def measure_fill(stage: Stage, rows: int) -> list[Figure]:
     taken = time.perf_counter() - started
     owner = stage.daemon.owner()
     eventually(
-        lambda: owner.get("/v1/status").json["embedding"]["pending"] == 0,
+        lambda: vectors.written(owner),
         within=300,
         what="all vectors written",
     )

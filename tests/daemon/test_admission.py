@@ -14,7 +14,7 @@ from tests.daemon import raw
 from tests.daemon.burst import counted
 from tests.daemon.conftest import Starter
 from tests.daemon.started import Started
-from tests.harness import processes
+from tests.harness import processes, vectors
 from tests.harness.http import Http
 from tests.harness.waiting import eventually
 
@@ -36,6 +36,7 @@ def test_3000_recalls_end_in_answers_or_429(start: Starter, tmp_path: Path) -> N
     client = daemon.client(tmp_path)
     client.store("the deployment needs two keys")
     client.recall("how many keys")
+    eventually(lambda: vectors.settled(daemon.owner()))
     before = processes.resident_bytes(daemon.pid)
 
     found = counted(daemon.port, [post(client, "/v1/recall", {"query": "two keys"})] * 3000)

@@ -50,8 +50,9 @@ def test_only_the_owner_is_told_what_all_store_together(served: Started) -> None
     for name in ("queue", "recalls", "connections", "wal_bytes"):
         assert told[name] is None
         assert isinstance(whole[name], int)
-    assert told["embedding"]["pending"] is None
-    assert whole["embedding"]["pending"] is not None
+    for name in ("pending", "reading"):
+        assert told["embedding"][name] is None
+        assert whole["embedding"][name] is not None
 
 
 def test_a_score_tells_the_place_alone(served: Started) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness import processes
+from tests.harness import processes, vectors
 from tests.harness.daemons import Daemon
 from tests.harness.http import Http
 from tests.harness.raw import connected, exchange, head, read_all, status_of
@@ -180,7 +180,7 @@ def test_a_flood_of_recalls_ends_in_answers(daemon: Daemon, http: Http) -> None:
     for _ in range(5):  # every worker has worked, as in any daemon that is in use
         assert 200 in asyncio.run(_flood(http.port, request, 20))
     owner = daemon.owner()
-    eventually(lambda: owner.get("/v1/status").json["embedding"]["pending"] == 0, within=30)
+    eventually(lambda: vectors.settled(owner), within=30)
     at_rest = processes.resident_bytes(daemon.pid)
     for _ in range(3):
         statuses = asyncio.run(_flood(http.port, request, FLOOD))

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.harness import vectors
 from tests.harness.checkouts import Checkouts
 from tests.harness.daemons import Daemon
 from tests.harness.http import Http, Reply
@@ -296,7 +297,7 @@ def felt(stage: Stage) -> list[object]:
 def wait_for_vectors(stage: Stage) -> None:
     """Wait until every row has its vector."""
     owner = stage.daemon.owner()
-    eventually(lambda: owner.get("/v1/status").json["embedding"]["pending"] == 0, within=30)
+    eventually(lambda: vectors.written(owner), within=30)
 
 
 def use_every_tool(client: Http, ident: str) -> list[tuple[JsonObject, Reply]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.daemon.started import Started
+from tests.harness import vectors
 from tests.harness.waiting import eventually
 from tests.loop.agent import Agent, ids
 
@@ -365,7 +366,7 @@ def test_unrelated_failures_are_told_nothing(served: Started, agent: Agent) -> N
                 one.fails(f"{command} -v", error)
             one.works(other)
     owner = served.owner()
-    eventually(lambda: owner.get("/v1/status").json["embedding"]["pending"] == 0)
+    eventually(lambda: vectors.written(owner))
     fresh = agent.session()
     for (command, _), error in zip(FOREIGN, STRANGE, strict=True):
         assert fresh.fails(command, error)["context"] is None, (command, error)
@@ -377,7 +378,7 @@ def test_a_failure_written_by_hand_is_shown_for_its_own_command(
     """Reading alike is not enough for a failure: the command or the error must be the same."""
     agent.http.store("cargo build fails: linker cc not found. Install gcc first.", kind="failure")
     owner = served.owner()
-    eventually(lambda: owner.get("/v1/status").json["embedding"]["pending"] == 0)
+    eventually(lambda: vectors.written(owner))
     told = agent.session().fails("cargo build", "error: linker `cc` not found")
     assert "Install gcc" in (told["context"] or "")
     told = agent.session().fails("go build", "error: cargo package not found for the go linker")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.daemon.started import Started
+from tests.harness import vectors
 from tests.harness.jsontypes import JsonObject
 from tests.harness.waiting import eventually
 from tests.loop.agent import Agent, ids
@@ -20,7 +21,7 @@ def filled(served: Started, agent: Agent) -> tuple[Agent, list[str]]:
     found = [agent.http.store(text, kind="project-knowledge") for text in MEMORIES]
     agent.start()
     owner = served.owner()
-    eventually(lambda: owner.get("/v1/status").json["embedding"]["pending"] == 0)
+    eventually(lambda: vectors.written(owner))
     return agent.session(), found
 
 

@@ -5,16 +5,23 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from recalld.daemon.embed.alignment import Alignment
+from recalld.daemon.embed.layered import Layered
+from recalld.daemon.embed.minilm import MiniLm
+from recalld.daemon.embed.static import StaticEmbedder
 from recalld.daemon.recall import kept, shelf_file, shelves
-from recalld.storage import lineage
+from recalld.storage import lineage, unread, vectors
 from recalld.storage.edits import undo
 from recalld.storage.lineage import Moment
 from recalld.storage.scope import Scope, identify
+from recalld.storage.vectors import Item
 
+from tests.recall.conftest import Open
 from tests.recall.remembered import NAMESPACE, Remembered, until
 
 WORDS = ["tabs", "deploy", "cache", "token", "parser", "socket", "mutex", "kernel", "panic"]
@@ -92,6 +99,42 @@ def test_what_changed_since_is_read_again(filled: Remembered) -> None:
     assert "mutex before" not in filled.found("mutex", limit=100)
     assert "kernel panic gone" not in filled.found("kernel panic", limit=100)
     assert "kernel panic back" in filled.found("kernel panic")
+
+
+def _read(memory: Remembered, ulid: str, vector: bytes) -> None:
+    """Give a note the vector of a close reading."""
+    with memory.reader.until(float("inf")) as connection:
+        space = vectors.find_space(connection, memory.embedder.space)
+        assert space is not None
+        (rid,) = [row.rid for row in unread.newest(connection, space, 999).rows if row.ulid == ulid]
+    items = [Item(rid, ulid, 1, vector)]
+    put = partial(unread.put_read, space=space, items=items, gone=())
+    memory.store.writer.submit(put).result()
+
+
+def test_what_was_read_since_is_known(opened: Open, embedder: StaticEmbedder) -> None:
+    """A note read closely after its namespace was kept has its better vector after a restart."""
+    memory = opened(Layered(embedder, MiniLm(), Alignment()))
+    ulid = memory.remember("deploy on Fridays")
+    memory.embed_all()
+    _build(memory)
+    better = bytes(range(1, 129)) * 2
+    _read(memory, ulid, better)
+    assert _restored(memory)
+    memory.ask("deploy")
+    shelf = memory.recall.shelf(NAMESPACE)
+    assert shelf is not None
+    assert shelf.columns.vectors[0].astype(np.int8).tobytes() == better
+
+
+def test_much_that_is_unread_is_not_kept(opened: Open, embedder: StaticEmbedder) -> None:
+    """While a namespace is being read its shelf would be out of date at once."""
+    memory = opened(Layered(embedder, MiniLm(), Alignment()))
+    for number in range(kept.FEW_CHANGED + 1):
+        memory.remember(f"deploy note {number}")
+    memory.embed_all()
+    _build(memory)
+    assert not _restored(memory)
 
 
 def _build_anew(memory: Remembered) -> None:
