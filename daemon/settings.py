@@ -67,8 +67,8 @@ class Settings(BaseModel):
     auto_demote: bool = False
     """Whether rules nobody ever cites are put away, where they were relevant often enough."""
     embedder: Literal["layered", "static", "minilm", "onnx", "ollama", "openai", "none"] = "layered"
-    """What makes vectors: the shipped table at once and the shipped MiniLM when it is quiet, the
-    table alone, both at once, a local ONNX folder, a provider, or nothing."""
+    """What makes vectors: the shipped table at once and the shipped MiniLM for notes when it is
+    quiet, the table alone, MiniLM for everything, a local ONNX folder, a provider, or nothing."""
     embed_model: Annotated[str, Field(max_length=4096)] = ""
     """The provider's name of the model; for `onnx` the folder."""
     embed_url: Annotated[str, Field(max_length=2048)] = ""

@@ -14,21 +14,32 @@ import apsw
 from . import vectors
 from .drafts import CONVERSATION
 from .transaction import Transaction
-from .vectors import Item, Pending, Space
+from .vectors import Item, Space
 
 MOST_COUNTED: Final = 10_000
 """Counting goes on to here, 1 ms; a store with more has long to go in any case."""
 
 
+class Waiting(NamedTuple):
+    """A row to be read, with its text."""
+
+    rid: int
+    ulid: str
+    version: int
+    content: str
+    is_turn: bool
+
+
 class Unread(NamedTuple):
     """The newest entries: rows that are there, and the ids of rows that are gone."""
 
-    rows: list[Pending]
+    rows: list[Waiting]
     gone: list[int]
 
 
-def put_first(tx: Transaction, space: Space, items: Iterable[Item]) -> int:
-    """Write vectors that were made at once; those of notes are to be replaced (see `put_read`).
+def put_first(tx: Transaction, space: Space, items: Iterable[Item], *, turns: bool) -> int:
+    """Write vectors that were made at once and are to be replaced (see `put_read`): those of notes,
+    and of `turns` of conversations if so said.
 
     Returns how many were written.
     """
@@ -37,7 +48,7 @@ def put_first(tx: Transaction, space: Space, items: Iterable[Item]) -> int:
     tx.connection.executemany(
         "INSERT OR IGNORE INTO unread(space, rid) "
         "SELECT ?, rid FROM memories WHERE rid = ? AND version = ? AND kind <> ?",
-        [(space.id, item.rid, item.version, CONVERSATION) for item in given],
+        [(space.id, item.rid, item.version, "" if turns else CONVERSATION) for item in given],
     )
     return written
 
@@ -63,11 +74,11 @@ def newest(connection: apsw.Connection, space: Space, limit: int) -> Unread:
     )
     rids = [int(rid) for (rid,) in entries]
     found = connection.execute(
-        "SELECT rid, ulid, version, ns, content FROM memories "
+        "SELECT rid, ulid, version, content, kind = ? FROM memories "
         "WHERE rid IN (SELECT value FROM json_each(?)) ORDER BY rid DESC",
-        (json.dumps(rids),),
+        (CONVERSATION, json.dumps(rids)),
     )
-    rows = [Pending(*row) for row in found]
+    rows = [Waiting(*row)._replace(is_turn=bool(row[4])) for row in found]
     return Unread(rows, sorted({*rids} - {row.rid for row in rows}))
 
 

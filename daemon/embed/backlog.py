@@ -261,8 +261,10 @@ class Backlog:
 
     def _put(self, space: Space, due: Sequence[Pending]) -> int:
         """Embed the rows and write their vectors; how many could be."""
-        write = unread.put_first if self._embedder.close_reader else vectors.put
-        put = partial(write, space=space, items=self._sieve.made(due))
+        items, closely = self._sieve.made(due), self._embedder.close_reader
+        put = partial(vectors.put, space=space, items=items)
+        if closely is not None:
+            put = partial(unread.put_first, space=space, items=items, turns=closely.is_thorough)
         return self._store.writer.submit(put, background=True).result()
 
     def _count(self, reader: Reader, space: Space) -> int:

@@ -8,7 +8,6 @@ from ...auth.errors import RecalldError
 from ...auth.paths import read_private
 from .alignment import Alignment
 from .guarded import Guarded
-from .joined import Joined
 from .layered import Layered
 from .minilm import MiniLm
 from .none import NoEmbedder
@@ -96,7 +95,7 @@ def choose(settings: EmbedderSettings) -> Choice:
     shipped: dict[str, Embedder] = {
         "layered": Layered(static, minilm, alignment),
         "static": static,
-        "minilm": Joined(static, minilm, alignment),
+        "minilm": Layered(static, minilm, alignment, thorough=True),
     }
     chosen = shipped.pop(settings.embedder, None)
     if chosen is None:

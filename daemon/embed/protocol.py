@@ -27,6 +27,11 @@ class CloseReader(Protocol):
     """
 
     @property
+    def is_thorough(self) -> bool:
+        """Whether turns of conversations and all questions are read, not only what needs it."""
+        ...
+
+    @property
     def is_ready(self) -> bool:
         """Whether the weights are loaded."""
         ...
@@ -35,8 +40,8 @@ class CloseReader(Protocol):
         """Load the weights now. Raises VectorsUnavailable."""
         ...
 
-    def documents(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of documents, see Embedder.documents. Raises VectorsUnavailable."""
+    def document(self, text: str, *, is_turn: bool) -> Vectors:
+        """The unit vector of a note or a turn, shape (dimension,). Raises VectorsUnavailable."""
         ...
 
     def query(self, text: str) -> Vectors:

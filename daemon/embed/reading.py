@@ -1,6 +1,6 @@
-"""The thread that has notes read closely, one by one, while nobody asks or stores.
+"""The thread that has memories read closely, one by one, while nobody asks or stores.
 
-Until a note has been read it is found by the vector that was made at once; so this may take its
+Until one has been read it is found by the vector that was made at once; so this may take its
 time. Rows still to be read are named in the store, a restart goes on where the last one ended.
 """
 
@@ -20,8 +20,8 @@ from ...storage.engine import Store
 from ...storage.faults import Closed, StorageFault
 from ...storage.reader import Reader
 from ...storage.transaction import Change
-from ...storage.unread import Unread
-from ...storage.vectors import Item, Pending, Space
+from ...storage.unread import Unread, Waiting
+from ...storage.vectors import Item, Space
 from . import standing
 from .protocol import CloseReader, Embedder, VectorsUnavailable
 from .quantisation import to_int8
@@ -50,7 +50,7 @@ class Reading:
         self._disturbed = time.monotonic()
         self._wake = threading.Event()
         self._stopping = threading.Event()
-        self._looked = self._has_notes = False
+        self._looked = self._wanted = False
         self._state = "working"
         self._unread = 0
         self._last_error: str | None = None
@@ -74,7 +74,7 @@ class Reading:
         self._disturbed = time.monotonic()
 
     def state(self) -> dict[str, object]:
-        """For status: notes to be read (counted to 10,000), done, working or failed, and why."""
+        """For status: rows to be read (counted to 10,000), done, working or failed, and why."""
         state = "working" if self._state == "done" and self._wake.is_set() else self._state
         return {"unread": self._unread, "state": state, "last_error": self._last_error}
 
@@ -101,14 +101,14 @@ class Reading:
             except Closed:
                 return
             except (VectorsUnavailable, StorageFault, apsw.Error, ValueError) as error:
-                log.warning("notes could not be read closely: %s", error)
+                log.warning("memories could not be read closely: %s", error)
                 self._state, self._last_error = "failed", str(error)
                 self._stopping.wait(_AFTER_TROUBLE_SECONDS)
 
     def _read_all(self, reader: Reader) -> None:
         while not self._stopping.is_set():
             looked = self._look(reader)
-            if self._has_notes and not self._closely.is_ready:
+            if self._wanted and not self._closely.is_ready:
                 self._await_quiet()
                 self._closely.load()
             if looked is None:
@@ -127,20 +127,22 @@ class Reading:
                 return None
             if not self._looked:
                 # Later ones are told by being unread; walking through a large store takes seconds.
-                self._looked, self._has_notes = True, unread.has_notes(connection)
+                self._looked = True
+                self._wanted = self._closely.is_thorough or unread.has_notes(connection)
             found = unread.newest(connection, space, _BATCH)
             self._unread = unread.count(connection, space)
-        self._has_notes = self._has_notes or bool(found.rows)
+        self._wanted = self._wanted or bool(found.rows)
         return (space, found) if found.rows or found.gone else None
 
-    def _read(self, rows: Sequence[Pending]) -> list[Item]:
+    def _read(self, rows: Sequence[Waiting]) -> list[Item]:
         items: list[Item] = []
         for row in rows:
             self._await_quiet()
             if self._stopping.is_set():
                 break
             begun = time.monotonic()
-            (vector,) = to_int8(self._closely.documents([self._embedder.prefix + row.content]))
+            text = self._embedder.prefix + row.content
+            vector = to_int8(self._closely.document(text, is_turn=row.is_turn))
             items.append(Item(row.rid, row.ulid, row.version, vector.tobytes()))
             self._stopping.wait(REST * (time.monotonic() - begun))
         return items

@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, nullcontext
-from functools import partial
 from typing import NamedTuple, Protocol
 
 from ...auth.errors import DeadlineExceeded
@@ -16,10 +15,9 @@ from ...storage.reader import Reader
 from ...storage.scope import Scope
 from ..deadline import Deadline
 from ..embed.protocol import Embedder, VectorsUnavailable
-from ..embed.standing import VECTORS_UNAVAILABLE, Standing
-from .arrays import Floats
+from ..embed.standing import Standing
 from .filters import Filter
-from .query import Query, analyse
+from .query import analyse
 from .question import Question
 from .ranking import ranked
 from .request import RecallAnswer, RecallRequest
@@ -101,7 +99,8 @@ class Recall:
         if actors:
             query = analyse(request.query, now_ms, actors)
         degraded = set(view.standing.degraded)
-        question = self._question(view.standing, query, degraded)
+        text = query.semantic or query.text
+        question = Question.of(text, view.standing, degraded, vectors=self._store.has_vectors)
         # What SQLite searches takes long, and most of that without the interpreter in hand.
         with nullcontext() if opened.missing else self._turn(deadline):
             found = view.search.run(
@@ -161,30 +160,6 @@ class Recall:
             yield
         finally:
             self._turns.release()
-
-    def _question(self, standing: Standing, query: Query, degraded: set[str]) -> Question:
-        quick = self._embed(standing, query, degraded)
-        closely = standing.embedder.close_reader
-        if closely is None or not closely.is_ready:
-            return Question(quick)
-        return Question(quick, partial(closely.query, query.semantic or query.text))
-
-    def _embed(self, standing: Standing, query: Query, degraded: set[str]) -> Floats | None:
-        """The question's vector, or None with the reason among `degraded`."""
-        if not standing.embedder.dimension:
-            return None
-        if self._store.has_vectors:
-            try:
-                vector = standing.embedder.query(query.semantic or query.text)
-            except VectorsUnavailable as error:
-                log.info("the question was not embedded: %s", error)
-            except Exception:
-                # Whatever a provider throws, words alone still find most things.
-                log.exception("the question could not be embedded")
-            else:
-                return vector if vector.any() else None
-        degraded.add(VECTORS_UNAVAILABLE)
-        return None
 
 
 def _actors(opened: Opened) -> frozenset[str]:

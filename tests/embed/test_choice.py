@@ -9,7 +9,6 @@ import pytest
 from recalld.auth.errors import InvalidSettings
 from recalld.daemon.embed.choice import choose
 from recalld.daemon.embed.guarded import Guarded
-from recalld.daemon.embed.joined import Joined
 from recalld.daemon.embed.layered import Layered
 from recalld.daemon.embed.none import NoEmbedder
 from recalld.daemon.embed.protocol import VectorsUnavailable
@@ -25,10 +24,10 @@ def _loaded(**values: object) -> Settings:
 @pytest.mark.parametrize(
     ("values", "kind", "model"),
     [
-        ({}, Layered, "static-minilm-256, then all-minilm-l6-v2"),
+        ({}, Layered, "static-minilm-256, notes by all-minilm-l6-v2"),
         ({"embedder": "static"}, StaticEmbedder, "static-minilm-256"),
         ({"embedder": "none"}, NoEmbedder, "none"),
-        ({"embedder": "minilm"}, Joined, "static-minilm-256+all-minilm-l6-v2"),
+        ({"embedder": "minilm"}, Layered, "static-minilm-256, all by all-minilm-l6-v2"),
         ({"embedder": "ollama", "embed_model": "nomic"}, Guarded, "ollama:nomic"),
         ({"embedder": "onnx", "embed_model": "/models/e5/"}, Guarded, "onnx:e5"),
         (

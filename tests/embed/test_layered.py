@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from recalld.daemon.embed.alignment import Alignment
-from recalld.daemon.embed.layered import SHARE, Layered
+from recalld.daemon.embed.layered import Layered
 from recalld.daemon.embed.minilm import MiniLm
 from recalld.daemon.embed.protocol import VectorsUnavailable
 from recalld.daemon.embed.static import StaticEmbedder
@@ -37,14 +37,14 @@ def test_the_space_is_named_after_both() -> None:
     layered = _layered()
     assert STATIC.space in layered.space
     assert MINILM.space in layered.space
-    assert f"{SHARE:g}" in layered.space
     assert layered.dimension == STATIC.dimension
+    assert Layered(STATIC, MINILM, ALIGNMENT, thorough=True).space != layered.space
 
 
 def test_read_closely_a_note_is_mostly_what_minilm_read() -> None:
     """The mixture has length 1 and is nearer to MiniLM's reading than to the table's."""
     closely = _layered().close_reader
-    made = closely.documents(NOTES)
+    made = np.stack([closely.document(note, is_turn=False) for note in NOTES])
     assert np.linalg.norm(made, axis=1) == pytest.approx([1, 1, 1], abs=1e-5)
     read = np.stack([ALIGNMENT(one) for one in MINILM.documents(NOTES)])
     near, far = (made * read).sum(axis=1), (made * STATIC.documents(NOTES)).sum(axis=1)
@@ -52,12 +52,21 @@ def test_read_closely_a_note_is_mostly_what_minilm_read() -> None:
     assert (near > 0.9).all()
 
 
+def test_a_turn_is_mostly_what_the_table_made_of_it() -> None:
+    """A turn read closely stays nearer to the table's vector than a note does."""
+    closely, (table, *_) = _layered().close_reader, STATIC.documents(NOTES)
+    turn, note = (closely.document(NOTES[0], is_turn=is_turn) for is_turn in (True, False))
+    assert turn @ table > note @ table
+    assert np.linalg.norm(turn) == pytest.approx(1, abs=1e-5)
+
+
 def test_both_questions_find_both_notes() -> None:
     """Read or not, a question's nearest note is the right one, whichever way the note was made."""
     layered = _layered()
     closely = layered.close_reader
     questions = ("indent with tabs?", "how long until the cache expires?", "when to deploy?")
-    for notes in (layered.documents(NOTES), closely.documents(NOTES)):
+    read = np.stack([closely.document(note, is_turn=False) for note in NOTES])
+    for notes in (layered.documents(NOTES), read):
         for ask in (layered.query, closely.query):
             cosines = np.stack([ask(question) for question in questions]) @ notes.T
             assert cosines.argmax(axis=1).tolist() == [0, 1, 2]
@@ -66,7 +75,7 @@ def test_both_questions_find_both_notes() -> None:
 def test_nothing_read_is_nothing_said() -> None:
     """A text without a known word is the zero vector."""
     closely = _layered().close_reader
-    assert not closely.documents([""]).any()
+    assert not closely.document("", is_turn=False).any()
     assert not closely.query("").any()
 
 
@@ -80,3 +89,24 @@ def test_loading_says_when_it_is_ready(tmp_path: Path) -> None:
         broken.close_reader.load()
     assert not broken.close_reader.is_ready
     assert broken.query("tabs").any()
+
+
+def test_the_table_understands_what_minilm_read() -> None:
+    """Turned by the alignment, MiniLM's vector of a text is nearest to the table's of that text."""
+    said = np.array([ALIGNMENT(MINILM.query(note)) for note in NOTES])
+    cosines = said @ STATIC.documents(NOTES).T
+    assert cosines.argmax(axis=1).tolist() == [0, 1, 2]
+    assert np.linalg.norm(said, axis=1) == pytest.approx([1, 1, 1], abs=1e-5)
+
+
+def test_a_broken_alignment(tmp_path: Path) -> None:
+    """A missing, broken or foreign map is said in one sentence."""
+    path = tmp_path / "minilm_to_static.npy"
+    with pytest.raises(VectorsUnavailable, match="alignment is unusable"):
+        Layered(STATIC, MINILM, Alignment(str(tmp_path))).close_reader.load()
+    path.write_bytes(b"\x93NUMPY not really")
+    with pytest.raises(VectorsUnavailable, match="alignment is unusable"):
+        Alignment(str(tmp_path)).load()
+    np.save(path, np.zeros((3, 4), np.float16))
+    with pytest.raises(VectorsUnavailable, match="shape"):
+        Alignment(str(tmp_path)).load()

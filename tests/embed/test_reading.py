@@ -112,7 +112,7 @@ def quick(text: str) -> bytes:
 
 def read(text: str) -> bytes:
     """What close reading makes of it."""
-    return bytes(to_int8(EMBEDDER.close_reader.documents([text]))[0])
+    return bytes(to_int8(EMBEDDER.close_reader.document(text, is_turn=False)))
 
 
 def test_notes_are_read_and_turns_are_not(begin: Begin) -> None:
@@ -124,6 +124,17 @@ def test_notes_are_read_and_turns_are_not(begin: Begin) -> None:
     assert house.vector(note) == read("the cache expires after an hour")
     assert house.vector(turn) == quick("and then we talked about the cache")
     assert house.reading.state() == {"unread": 0, "state": "done", "last_error": None}
+
+
+def test_a_thorough_reader_reads_turns(begin: Begin) -> None:
+    """With MiniLM chosen for everything turns have theirs too, in their own mixture."""
+    thorough = Layered(StaticEmbedder(), MiniLm(), Alignment(), thorough=True)
+    house = begin(thorough)
+    turn, _ = house.remember("and then we talked about the cache", "conversation")
+    house.settle()
+    text = "and then we talked about the cache"
+    made = thorough.close_reader.document(text, is_turn=True)
+    assert house.vector(turn) == bytes(to_int8(made))
 
 
 def test_until_then_the_quick_vector_serves(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,8 +229,8 @@ def test_an_edit_under_the_readers_eyes(begin: Begin, monkeypatch: pytest.Monkey
     closely = house.embedder.close_reader
     edited: list[bool] = []
 
-    def documents(texts: Sequence[str]) -> Vectors:
-        made = type(closely).documents(closely, texts)
+    def document(text: str, *, is_turn: bool) -> Vectors:
+        made = type(closely).document(closely, text, is_turn=is_turn)
         if not edited:
             edited.append(True)
             change = partial(
@@ -228,7 +239,7 @@ def test_an_edit_under_the_readers_eyes(begin: Begin, monkeypatch: pytest.Monkey
             house.store.writer.submit(partial(change, by="t")).result()
         return made
 
-    monkeypatch.setattr(closely, "documents", documents)
+    monkeypatch.setattr(closely, "document", document)
     house.begin()
     until(lambda: bool(edited))
     monkeypatch.undo()

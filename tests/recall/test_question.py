@@ -80,6 +80,19 @@ def test_turns_are_not_asked_so(opened: Open, layered: Layered, reads: list[str]
     assert len(reads) == 1
 
 
+def test_thorough_reads_everything(
+    opened: Open, embedder: StaticEmbedder, reads: list[str]
+) -> None:
+    """With MiniLM chosen for everything every question is read, whatever it asks."""
+    thorough = Layered(embedder, MiniLm(), Alignment(), thorough=True)
+    thorough.close_reader.load()
+    memory = opened(thorough)
+    memory.remember(NOTES[0], kind="conversation", session="s", turn=0)
+    memory.embed_all()
+    memory.ask("rotate the signing credentials")
+    assert len(reads) == 1
+
+
 def test_a_filter_counts_in_what_matches(noted: Remembered, reads: list[str]) -> None:
     """A word match among rows that are filtered out is none."""
     noted.remember("swap out secret tokens", tags=("old",))
