@@ -29,7 +29,7 @@ from .quantisation import to_int8
 log = logging.getLogger("recalld.embed")
 QUIET_SECONDS: Final = 0.5
 """Nobody asked or stored for so long: a session's next question is rarely closer."""
-LONGEST_SECONDS: Final = 1.0
+LONGEST_SECONDS: Final = 5.0
 """With a daemon that is never left alone a note is read this often all the same."""
 REST: Final = 1.0
 """Pause after a note, in times of what it took: half a processor at most."""
@@ -74,7 +74,7 @@ class Reading:
         self._disturbed = time.monotonic()
 
     def state(self) -> dict[str, object]:
-        """For status: rows to be read (counted to 10,000), done, working or failed, and why."""
+        """For status: rows to be read (counted to 100,000), done, working or failed, and why."""
         state = "working" if self._state == "done" and self._wake.is_set() else self._state
         return {"unread": self._unread, "state": state, "last_error": self._last_error}
 

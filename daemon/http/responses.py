@@ -182,7 +182,7 @@ class Found(Response):
 
 
 class CloseReading(Response):
-    """How far close reading of notes is: `unread` are left (counted to 10,000); it is `working`,
+    """How far close reading of notes is: `unread` are left (counted to 100,000); it is `working`,
     `done` or `failed`.
     """
 

@@ -113,6 +113,16 @@ def resident(stage: Stage, name: str, goal: str) -> Figure:
     return Figure(name, processes.resident_bytes(stage.daemon.pid) / MEGABYTE, "MB", goal)
 
 
+def _await_reading(owner: Http) -> None:
+    """Wait until close reading goes on: its weights are part of what a daemon takes."""
+
+    def left() -> int:
+        return int(owner.get("/v1/status").json["embedding"]["reading"]["unread"])
+
+    before = left()
+    eventually(lambda: left() < before, within=60, what="the first notes read")
+
+
 def run(rows: int, seconds: float) -> list[Figure]:
     """All of it, in an order that leaves each part undisturbed."""
     with staged() as stage:
@@ -124,6 +134,7 @@ def run(rows: int, seconds: float) -> list[Figure]:
         figures += measure_store(stage, seconds)
         figures.append(resident(stage, "RSS after all this", "<= 250"))
         figures += measure_command(stage)
+        _await_reading(stage.daemon.owner())
         figures.append(resident(stage, f"RSS, started anew, {rows} rows", "<= 150"))
         stage.http.close()
     return [*figures, *ratios(figures)]
