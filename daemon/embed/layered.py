@@ -27,6 +27,10 @@ TURNS: Final = 0.35
 """Its share in the vector of a turn. MiniLM keeps its head in short ones only: on LOCOMO's, 30
 pieces long, .7 is best (MRR .655, .652 here), on longmemeval's, 124 long, it costs 2 points."""
 
+LONGEST: Final = 400
+"""Letters of a question that is read: one chunk of MiniLM's, 30 ms. A whole page pasted into a
+prompt would take half a second, and has words enough for the table."""
+
 
 class Layered:
     """The table, with a close reader for the same space."""
@@ -87,5 +91,10 @@ class Closely:
         return unit
 
     def query(self, text: str) -> Vectors:
-        """The vector of a question, MiniLM's alone. Raises VectorsUnavailable."""
+        """The vector of a question, MiniLM's alone; of a long one, the table's.
+
+        Raises VectorsUnavailable.
+        """
+        if len(text) > LONGEST:
+            return self._table.query(text)
         return self._alignment(self._reader.query(text))

@@ -72,6 +72,14 @@ def test_both_questions_find_both_notes() -> None:
             assert cosines.argmax(axis=1).tolist() == [0, 1, 2]
 
 
+def test_a_page_of_a_question_is_not_read() -> None:
+    """A long prompt is asked by the table's vector: reading it would take half a second."""
+    closely = _layered().close_reader
+    page = "why does the deployment fail with this trace? " * 20
+    assert (closely.query(page) == STATIC.query(page)).all()
+    assert not (closely.query(page[:300]) == STATIC.query(page[:300])).all()
+
+
 def test_nothing_read_is_nothing_said() -> None:
     """A text without a known word is the zero vector."""
     closely = _layered().close_reader
