@@ -8,12 +8,10 @@ from typing import Final, NamedTuple
 
 from . import history, namespaces, rows
 from .faults import ForeignRow, Invalid
-from .memories import Memory, get
+from .memories import CONVERSATION, Memory, get
 from .scope import Scope
 from .transaction import Change, Transaction
 
-# The kind of verbatim turns: saying the same thing twice is part of a conversation.
-CONVERSATION: Final = "conversation"
 # Tags a row may gather by being stored again; those beyond are not taken over.
 MOST_TAGS: Final = 32
 

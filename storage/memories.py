@@ -12,6 +12,8 @@ import apsw
 from .faults import MissingRow
 from .scope import Scope, identify
 
+# The kind of verbatim turns: saying the same thing twice is part of a conversation.
+CONVERSATION: Final = "conversation"
 STATUSES: Final = frozenset({"active", "superseded", "quarantined", "archived"})
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import orjson
 
 from . import fulltext, history, namespaces, vectors
-from .memories import Memory
+from .memories import CONVERSATION, Memory
 from .transaction import Change, Transaction
 
 _INDEXED: Final = ("content", "detail", "tags")
@@ -43,7 +43,11 @@ def rewrite(
     by: str,
     restores: int | None = None,
 ) -> Memory:
-    """Write a new version of an existing row. A new text takes the row's vectors away."""
+    """Write a new version of an existing row.
+
+    A new text takes the row's vectors away, and so does becoming a turn or ceasing to be one: those
+    have vectors of another making.
+    """
     after = replace(memory, **changes, version=memory.version + 1, updated_at=tx.now)
     tx.connection.execute(_UPDATE, (*_values(ns, after), memory.rid))
     if any(getattr(after, name) != getattr(memory, name) for name in _INDEXED):
@@ -51,9 +55,11 @@ def rewrite(
     new_text = after.content != memory.content
     if new_text:
         fulltext.index_next_turn(tx.connection, ns, after.session, after.turn)
+    anew = new_text or (after.kind == CONVERSATION) != (memory.kind == CONVERSATION)
+    if anew:
         vectors.remove(tx.connection, memory.rid)
     history.append(tx, ns, after, op, by=by, restores=restores)
-    tx.record(Change("upsert", ns, after.rid, after.ulid, after.version, after.namespace, new_text))
+    tx.record(Change("upsert", ns, after.rid, after.ulid, after.version, after.namespace, anew))
     return after
 
 

@@ -15,8 +15,8 @@ class Change(NamedTuple):
     """One memory changed; subscribers get it after the commit, in the order of the writes.
 
     `op` is `upsert` (stored or edited), `remove` (forgotten) or `embed` (its vector was written).
-    `vector_dropped` says that an upsert took the row's vectors away because its text changed; an
-    upsert without it (tags, importance) leaves them valid.
+    `vector_dropped` says that an upsert took the row's vectors away because its text changed, or
+    what it is; an upsert without it (tags, importance) leaves them valid.
     """
 
     op: str

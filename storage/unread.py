@@ -12,12 +12,12 @@ from typing import Final, NamedTuple
 import apsw
 
 from . import vectors
-from .drafts import CONVERSATION
+from .memories import CONVERSATION
 from .transaction import Transaction
 from .vectors import Item, Space
 
 MOST_COUNTED: Final = 100_000
-"""Counting goes on to here, 2 ms; a store with more has long to go in any case."""
+"""Counting goes on to here, 4 ms; a store with more has long to go in any case."""
 
 
 class Waiting(NamedTuple):
@@ -56,8 +56,11 @@ def put_first(tx: Transaction, space: Space, items: Iterable[Item], *, turns: bo
 def put_read(tx: Transaction, space: Space, items: Iterable[Item], gone: Iterable[int]) -> None:
     """Replace vectors, and strike the rows off with those that are `gone`.
 
-    A row with a newer version by now stays: its text may be another one.
+    A row with a newer version by now stays: its text may be another one. A space that was dropped
+    meanwhile takes nothing in.
     """
+    if vectors.find_space(tx.connection, space.name) != space:
+        return
     tx.connection.executemany(
         "DELETE FROM unread WHERE space = ? AND rid = ?", [(space.id, rid) for rid in gone]
     )

@@ -61,7 +61,7 @@ def _status(context: Context, _args: argparse.Namespace) -> int:
             ("store", holdings(answer)),
             ("queue", str(size(answer, "queue"))),
             ("wal", f"{count(answer, 'wal_bytes')} bytes"),
-            ("embedding", _embedding(embedding)),
+            ("embedding", embedding_line(embedding)),
             ("last error", text(answer, "last_error") or "none"),
             ("data", context.layout.data),
             ("log", context.layout.log),
@@ -74,7 +74,8 @@ def _range(value: object) -> str:
     return "-".join(str(part) for part in items(value)) or "unknown"
 
 
-def _embedding(told: Document) -> str:
+def embedding_line(told: Document) -> str:
+    """The state of the vectors in one line."""
     model = text(told, "model") or "none"
     of = f" of {count(told, 'total')}" if count(told, "pending") else ""
     line = f"{model}, {count(told, 'pending')}{of} pending, {text(told, 'state') or 'unknown'}"
@@ -87,9 +88,8 @@ def _embedding(told: Document) -> str:
 def _reading(told: Document) -> str:
     """What is still read closely, and whether that fails."""
     unread, trouble = count(told, "unread"), text(told, "last_error")
-    if trouble:
-        return f", close reading fails ({trouble})"
-    return f", {unread} to be read closely" if unread else ""
+    left = f", {unread} to be read closely" if unread else ""
+    return f"{left}, close reading fails ({trouble})" if trouble else left
 
 
 VERBS = {

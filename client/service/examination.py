@@ -208,6 +208,10 @@ def _vectors(told: Document) -> Check:
     if not flag(told, "vectors") or text(vectors, "state") in {"failed", "error"}:
         trouble = text(vectors, "last_error") or "Run: recalld logs"
         return Check("vectors", "warning", f"{seen} Recall uses words only.", trouble)
+    reading = document(vectors.get("reading"))
+    if text(reading, "last_error"):
+        trouble = f"Close reading fails: {text(reading, 'last_error')}"
+        return Check("vectors", "warning", f"{seen} {trouble}", "Run: recalld logs")
     return Check("vectors", "ok", f"{seen} {count(vectors, 'pending')} are still to come.")
 
 

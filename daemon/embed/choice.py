@@ -26,7 +26,7 @@ class EmbedderSettings(Protocol):
 
     @property
     def embedder(self) -> str:
-        """`static`, `minilm`, `onnx`, `ollama`, `openai` or `none`."""
+        """`layered`, `static`, `minilm`, `onnx`, `ollama`, `openai` or `none`."""
         ...
 
     @property

@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from .alignment import Alignment
-from .protocol import Embedder
+from .minilm import MiniLm
+from .protocol import Embedder, VectorsUnavailable
 
 if TYPE_CHECKING:
     from .protocol import Vectors
@@ -27,10 +28,6 @@ TURNS: Final = 0.35
 """Its share in the vector of a turn. MiniLM keeps its head in short ones only: on LOCOMO's, 30
 pieces long, .7 is best (MRR .655, .652 here), on longmemeval's, 124 long, it costs 2 points."""
 
-LONGEST: Final = 400
-"""Letters of a question that is read: one chunk of MiniLM's, 30 ms. A whole page pasted into a
-prompt would take half a second, and has words enough for the table."""
-
 
 class Layered:
     """The table, with a close reader for the same space."""
@@ -38,7 +35,7 @@ class Layered:
     trouble = None
 
     def __init__(
-        self, table: Embedder, reader: Embedder, alignment: Alignment, *, thorough: bool = False
+        self, table: Embedder, reader: MiniLm, alignment: Alignment, *, thorough: bool = False
     ) -> None:
         self._table = table
         self.close_reader = Closely(table, reader, alignment, thorough=thorough)
@@ -63,21 +60,30 @@ class Layered:
 
 
 class Closely:
-    """What MiniLM reads, said in the table's space; 10 to 40 ms a note, 8 ms a question."""
+    """What MiniLM reads, said in the table's space.
+
+    10 to 40 ms a note of up to a hundred words, half a second one of six hundred; 8 ms a question
+    of ten words, 30 ms at most.
+    """
 
     def __init__(
-        self, table: Embedder, reader: Embedder, alignment: Alignment, *, thorough: bool
+        self, table: Embedder, reader: MiniLm, alignment: Alignment, *, thorough: bool
     ) -> None:
         self._table, self._reader, self._alignment = table, reader, alignment
         self.is_thorough = thorough
         self.is_ready = False
+        self.trouble: str | None = None
 
     def load(self) -> None:
-        """Load everything (0.1 s, 53 MB). Raises VectorsUnavailable."""
-        self._table.load()
-        self._reader.load()
-        self._alignment.load()
-        self.is_ready = True
+        """Load everything (0.1 s, 66 MB). Raises VectorsUnavailable."""
+        try:
+            self._table.load()
+            self._reader.load()
+            self._alignment.load()
+        except VectorsUnavailable as error:
+            self.trouble = str(error)
+            raise
+        self.is_ready, self.trouble = True, None
 
     def document(self, text: str, *, is_turn: bool) -> Vectors:
         """The mixed vector, of length 1 unless zero, shape (256,). Raises VectorsUnavailable."""
@@ -91,10 +97,11 @@ class Closely:
         return unit
 
     def query(self, text: str) -> Vectors:
-        """The vector of a question, MiniLM's alone; of a long one, the table's.
+        """The vector of a question, MiniLM's alone. Raises VectorsUnavailable.
 
-        Raises VectorsUnavailable.
+        Of a long one it is the table's: a page pasted into a prompt would take half a second, and
+        has words enough for the table.
         """
-        if len(text) > LONGEST:
+        if not self._reader.fits(text):
             return self._table.query(text)
         return self._alignment(self._reader.query(text))

@@ -7,6 +7,7 @@ over cutting it off (.591 against .482, see the retrieval study).
 
 from __future__ import annotations
 
+import mmap
 import os
 import threading
 from collections.abc import Iterator, Sequence
@@ -27,6 +28,7 @@ _CHUNK = 64
 _LONGEST = 24 * _CHUNK
 """Pieces read of one text: 1,100 words, 0.6 s."""
 _AT_ONCE = 256
+_MEMORY = 160 << 20
 """Pieces worked on at a time; more falls out of the cache."""
 
 
@@ -49,6 +51,11 @@ class MiniLm:
     def load(self) -> None:
         """Read the weights (about 85 ms), once. Raises VectorsUnavailable."""
         self._parts()
+
+    def fits(self, text: str) -> bool:
+        """Whether the text is read in one go, in 30 ms at most. Raises VectorsUnavailable."""
+        _, words = self._parts()
+        return len(words.ids(text, _WHOLE + 1)) <= _WHOLE
 
     def documents(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors of documents, shape (len(texts), 384). Raises VectorsUnavailable."""
@@ -88,11 +95,24 @@ def _read(folder: str) -> tuple[Transformer, WordPiece]:
 
     from .transformer import Transformer
 
+    _require_memory()
     try:
         transformer = Transformer(os.path.join(folder, "minilm_q8.npz"))
         return transformer, WordPiece.read(os.path.join(folder, "vocab.txt"))
     except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
         raise VectorsUnavailable(f"The MiniLM weights are unusable: {error}") from error
+
+
+def _require_memory() -> None:
+    """Raise VectorsUnavailable where the process may not have so much memory: OpenBLAS would end
+    the whole process when it gets none.
+    """
+    try:
+        mmap.mmap(-1, _MEMORY).close()
+    except OSError as error:
+        raise VectorsUnavailable(
+            f"MiniLM needs {_MEMORY >> 20} MB of memory, more than this process may have."
+        ) from error
 
 
 def _chunks(pieces: list[int]) -> Iterator[list[int]]:

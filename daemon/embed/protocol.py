@@ -40,6 +40,13 @@ class CloseReader(Protocol):
         """Load the weights now. Raises VectorsUnavailable."""
         ...
 
+    @property
+    def trouble(self) -> str | None:
+        """Why the weights could not be loaded, in one sentence; None if they were or were not
+        wanted yet.
+        """
+        ...
+
     def document(self, text: str, *, is_turn: bool) -> Vectors:
         """The unit vector of a note or a turn, shape (dimension,). Raises VectorsUnavailable."""
         ...

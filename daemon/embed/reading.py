@@ -9,17 +9,15 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
-import apsw
-
 from ...storage import unread, vectors
 from ...storage.engine import Store
-from ...storage.faults import Closed, StorageFault
+from ...storage.faults import Closed
 from ...storage.reader import Reader
-from ...storage.transaction import Change
+from ...storage.transaction import Change, Transaction
 from ...storage.unread import Unread, Waiting
 from ...storage.vectors import Item, Space
 from . import standing
@@ -50,6 +48,7 @@ class Reading:
         self._disturbed = time.monotonic()
         self._wake = threading.Event()
         self._stopping = threading.Event()
+        self._rid = 0
         self._looked = self._wanted = False
         self._state = "working"
         self._unread = 0
@@ -80,19 +79,15 @@ class Reading:
 
     def _changed(self, changes: Sequence[Change]) -> None:
         """On the writer thread, after a commit."""
-        for change in changes:
-            if change.op == "embed":
-                self._wake.set()
-            else:
-                self._disturbed = time.monotonic()
+        if any(change.op == "embed" and change.rid != self._rid for change in changes):
+            self._wake.set()
+        if any(change.op != "embed" for change in changes):
+            self.disturb()
 
     def _run(self) -> None:
         reader: Reader | None = None
         while not self._stopping.is_set():
-            # In this order: whoever sees that nothing is to be done must not see it too early.
             self._state = "failed" if self._state == "failed" else "working"
-            # Cleared before looking: a vector written while we look sets it again.
-            self._wake.clear()
             try:
                 reader = reader or self._store.reader()
                 self._read_all(reader)
@@ -100,13 +95,17 @@ class Reading:
                 self._wake.wait()
             except Closed:
                 return
-            except (VectorsUnavailable, StorageFault, apsw.Error, ValueError) as error:
+            except Exception as error:
+                # Whatever it is, vectors made at once serve on.
                 log.warning("memories could not be read closely: %s", error)
-                self._state, self._last_error = "failed", str(error)
+                self._state, self._last_error = "failed", str(error) or type(error).__name__
                 self._stopping.wait(_AFTER_TROUBLE_SECONDS)
 
     def _read_all(self, reader: Reader) -> None:
         while not self._stopping.is_set():
+            # Cleared before looking: a vector written while we look sets it again. And the state is
+            # `working` by then, or somebody would see too early that there is nothing to do.
+            self._wake.clear()
             looked = self._look(reader)
             if self._wanted and not self._closely.is_ready:
                 self._await_quiet()
@@ -114,9 +113,14 @@ class Reading:
             if looked is None:
                 return
             space, found = looked
-            items = self._read(found.rows)
-            put = partial(unread.put_read, space=space, items=items, gone=found.gone)
-            self._store.writer.submit(put, background=True).result()
+            self._strike_off(space, found.gone)
+            for row in found.rows:
+                self._await_quiet()
+                if self._stopping.is_set():
+                    return
+                self._read(space, row)
+                if self._wake.is_set():
+                    break  # what was stored a moment ago comes before the rest
 
     def _look(self, reader: Reader) -> tuple[Space, Unread] | None:
         """What to read next; None for nothing."""
@@ -127,25 +131,39 @@ class Reading:
                 return None
             if not self._looked:
                 # Later ones are told by being unread; walking through a large store takes seconds.
-                self._looked = True
                 self._wanted = self._closely.is_thorough or unread.has_notes(connection)
+                self._looked = True
             found = unread.newest(connection, space, _BATCH)
             self._unread = unread.count(connection, space)
         self._wanted = self._wanted or bool(found.rows)
         return (space, found) if found.rows or found.gone else None
 
-    def _read(self, rows: Sequence[Waiting]) -> list[Item]:
-        items: list[Item] = []
-        for row in rows:
-            self._await_quiet()
-            if self._stopping.is_set():
-                break
-            begun = time.monotonic()
+    def _read(self, space: Space, row: Waiting) -> None:
+        """Read one row and write its vector; one that cannot be read keeps the one it has."""
+        begun = time.monotonic()
+        try:
             text = self._embedder.prefix + row.content
             vector = to_int8(self._closely.document(text, is_turn=row.is_turn))
-            items.append(Item(row.rid, row.ulid, row.version, vector.tobytes()))
-            self._stopping.wait(REST * (time.monotonic() - begun))
-        return items
+        except (VectorsUnavailable, MemoryError):
+            raise
+        except Exception:
+            log.exception("a memory could not be read closely")
+            self._strike_off(space, [row.rid])
+            return
+        items = [Item(row.rid, row.ulid, row.version, vector.tobytes())]
+        # Told to us before the future resolves: our own vector is no reason to look again.
+        self._rid = row.rid
+        self._put(partial(unread.put_read, space=space, items=items, gone=()))
+        self._rid = 0
+        self._state, self._last_error = "working", None
+        self._stopping.wait(REST * (time.monotonic() - begun))
+
+    def _strike_off(self, space: Space, rids: Sequence[int]) -> None:
+        if rids:
+            self._put(partial(unread.put_read, space=space, items=(), gone=rids))
+
+    def _put(self, job: Callable[[Transaction], None]) -> None:
+        self._store.writer.submit(job, background=True).result()
 
     def _await_quiet(self) -> None:
         """Wait until nobody asked or stored for a moment, within limits."""

@@ -182,8 +182,8 @@ class Found(Response):
 
 
 class CloseReading(Response):
-    """How far close reading of notes is: `unread` are left (counted to 100,000); it is `working`,
-    `done` or `failed`.
+    """How far close reading is: `unread` memories are left (counted to 100,000), and it is
+    `working`, `done` or `failed`.
     """
 
     unread: int

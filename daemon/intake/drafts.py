@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...storage.drafts import CONVERSATION, Draft
+from ...storage.drafts import Draft
+from ...storage.memories import CONVERSATION
 from ..http.schemas import ConversationRequest, StoreRequest, Turn
 from .text import clean
 

@@ -25,7 +25,7 @@ from ..identity import VERSION
 from . import shelf_file
 from .shelf import Shelf
 from .slot import Marks
-from .stored import refresh
+from .stored import load_vectors, refresh
 
 log = logging.getLogger("recalld.recall")
 
@@ -66,13 +66,13 @@ class Kept:
 
         `unread` rows will have another vector, which history does not tell of.
         """
-        if len(shelf.lacking_vectors()) + len(unread) > FEW_CHANGED:
+        if len(shelf.lacking_vectors()) > FEW_CHANGED:
             return  # its vectors are still being made
         about = {
             **self._about(),
             "entry": moment.entry,
             "hash": moment.hash.hex(),
-            "unread": list(unread),
+            "unread": list(unread) if len(unread) <= FEW_CHANGED else None,
         }
         try:
             paths.ensure_private_dir(self._folder)
@@ -87,7 +87,7 @@ class Kept:
         try:
             shelf, about = shelf_file.unpack(_read(self._path(ns)))
             moment = Moment(int(about.pop("entry")), bytes.fromhex(about.pop("hash")))
-            unread = [int(rid) for rid in about.pop("unread")]
+            unread: list[int] | None = about.pop("unread")
         except FileNotFoundError:
             return None
         except (shelf_file.Unreadable, RecalldError, OSError, *_FOREIGN) as error:
@@ -96,8 +96,10 @@ class Kept:
             return None
         if about != self._about():
             return None
+        if unread is None:
+            load_vectors(connection, shelf, ns, self._space)
         marks = Marks()
-        marks.vectors.update(unread)
+        marks.vectors.update(unread or ())
         return self._caught_up(connection, ns, shelf, moment, marks, check)
 
     def _caught_up(

@@ -7,28 +7,43 @@ it changes little; where they do not, in paraphrases above all, meaning is all t
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
+from ..deadline import Deadline
 from ..embed.protocol import VectorsUnavailable
 from ..embed.standing import VECTORS_UNAVAILABLE, Standing
 from .arrays import Floats
-from .shelf import State
 
 log = logging.getLogger("recalld.recall")
 
 LITTLE: Final = 0.2
 """The best word match, as a share of the ideal one, below which a question is read: so are nineteen
 of twenty paraphrases and one in a hundred of the questions of code search and conversations."""
+LEAST_TIME: Final = 0.1
+"""Seconds a recall must have left: reading takes 30 ms at most, on a crowded machine several times
+that."""
+READING_UNAVAILABLE: Final = "reading_unavailable"
+"""The weights for close reading could not be loaded; vectors made at once serve."""
 _Read = Callable[[str], Floats]
 
 
 class Question:
-    """`quick` is the vector made at once, None for none; `read` makes the other one, if any can."""
+    """`quick` is the vector made at once, None for none; `read` makes the other one, if any can.
 
-    def __init__(self, quick: Floats | None, read: Callable[[], Floats] | None = None) -> None:
+    `is_read` says whether what `vector` gave last was read closely.
+    """
+
+    def __init__(
+        self,
+        quick: Floats | None,
+        read: Callable[[], Floats] | None = None,
+        *,
+        is_read: bool = False,
+    ) -> None:
         self.quick = quick
+        self.is_read = is_read
         self._read = read
 
     @classmethod
@@ -44,27 +59,34 @@ class Question:
             degraded.add(VECTORS_UNAVAILABLE)
             return cls(None)
         closely = embedder.close_reader
+        if closely is not None and closely.trouble is not None:
+            degraded.add(READING_UNAVAILABLE)
         if closely is None or not closely.is_ready:
             return cls(_vector(embedder.query, text, degraded))
         if closely.is_thorough:
-            return cls(_vector(closely.query, text, degraded))
+            return cls(_vector(closely.query, text, degraded), is_read=True)
         return cls(_vector(embedder.query, text, degraded), partial(closely.query, text))
 
-    def vector(self, states: Iterable[State], match: float) -> Floats | None:
-        """The vector to ask these shelves by, whose best word match is this share of the ideal.
+    def vector(self, match: float, deadline: Deadline) -> Floats | None:
+        """The vector to ask notes by whose best word match is this share of the ideal one.
 
-        Turns are not read closely (see embed/layered.py), so without a note the quick one does.
+        Turns are asked by the quick one as long as they are not read closely (see
+        embed/layered.py).
         """
         if self.quick is None or self._read is None or match >= LITTLE:
             return self.quick
-        if not any(state.has_notes for state in states):
+        if deadline.remaining() < LEAST_TIME:
             return self.quick
         try:
             read = self._read()
-        except VectorsUnavailable as error:
+        except Exception as error:
+            # A question that has one vector is never refused another.
             log.info("the question was not read: %s", error)
             return self.quick
-        return read if read.any() else self.quick
+        if not read.any():
+            return self.quick
+        self.is_read = True
+        return read
 
 
 def _vector(embed: _Read, text: str, degraded: set[str]) -> Floats | None:

@@ -40,6 +40,9 @@ def ranked(
     limit = max(1, min(request.limit, MOST_HITS))
     wide = max(limit, phrases.LOOKED_AT) if query.phrases else limit
     placed = _read(connection, scope, found.candidates.rid[order], total[order], wide)
+    if found.is_read:
+        cosines = found.candidates.similarity[order]
+        placed = {at: replace(hit, closeness=float(cosines[at])) for at, hit in placed.items()}
     if request.explain:
         placed = {
             at: replace(hit, why=explain.contributions(signals, int(order[at])))

@@ -35,12 +35,15 @@ class RecallRequest:
 class Hit:
     """A memory that answers, its score (comparable within one answer only) and what made it.
 
-    `why` maps each signal to its contribution and is None unless asked for.
+    `why` maps each signal to its contribution and is None unless asked for. `closeness` is the
+    cosine to the question where that was read closely, None where it was not; it compares across
+    questions.
     """
 
     memory: Memory
     score: float
     why: Mapping[str, float] | None = None
+    closeness: float | None = None
 
 
 @dataclass(frozen=True)

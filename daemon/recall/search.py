@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -11,26 +11,29 @@ import numpy as np
 
 from ..deadline import Deadline
 from . import dense, lexical
-from .arrays import Flags
+from .arrays import Flags, Floats
 from .candidates import Candidates, gather
 from .filters import Filter
 from .lexical import Statistics, WordScores
 from .query import Query
 from .question import Question
-from .shelf import Shelf, State
+from .shelf import CONVERSATION, Shelf, State
 from .shelves import Opened
 from .signposts import Signposts
 from .terms import token_ids
-from .unshelved import VECTORS_BEHIND, Asked, Unshelf
+from .unshelved import VECTORS_BEHIND, Asked, Unshelf, Words
 
 
 @dataclass
 class Found:
-    """The candidates of all namespaces together, and what could not take part."""
+    """The candidates of all namespaces together, what could not take part, and whether the question
+    was read closely.
+    """
 
     candidates: Candidates
     statistics: Statistics
     degraded: set[str] = field(default_factory=set[str])
+    is_read: bool = False
 
 
 class Search:
@@ -52,10 +55,15 @@ class Search:
         deadline: Deadline,
     ) -> Found:
         """The candidates for one question. Raises DeadlineExceeded between its steps."""
-        found = _on_shelves(list(opened.shelves.values()), query, question, wanted, deadline)
-        for name in opened.missing:
-            asked = Asked(query, question.quick, wanted, deadline)
-            found = _together(found, Found(*self._unshelf.search(connection, name, asked)))
+        shelved, stats = _by_words(list(opened.shelves.values()), query, wanted, deadline)
+        others = [self._unshelf.words(connection, name, query, deadline) for name in opened.missing]
+        # All namespaces are asked by one vector: cosines of two cannot be compared.
+        vector = question.vector(_best(shelved, stats, others), deadline)
+        found = _on_shelves(shelved, stats, query, vector, deadline)
+        asked = Asked(query, vector, wanted, deadline)
+        for words in others:
+            found = _together(found, Found(*self._unshelf.search(connection, words, asked)))
+        found.is_read = question.is_read
         return found
 
 
@@ -68,16 +76,32 @@ class _Matched(NamedTuple):
     wanted: Flags
 
 
-def _on_shelves(
-    shelves: list[Shelf], query: Query, question: Question, wanted: Filter, deadline: Deadline
-) -> Found:
-    matched, stats = _by_words(shelves, query, wanted, deadline)
-    best = max((float(one.words.rows[one.wanted].max(initial=0)) for one in matched), default=0.0)
+def _best(shelved: list[_Matched], stats: Statistics, others: Iterable[Words]) -> float:
+    """The best word match among the notes that are wanted, as a share of the ideal one; 1 where no
+    notes are. What is not in memory is taken for notes that are wanted.
+    """
+    best = [_share(max(one.scores.values(), default=0.0), one.statistics) for one in others]
+    for shelf, state, words, wanted in shelved:
+        if (wanted & (shelf.columns.kind[: state.size] != CONVERSATION)).any():
+            best.append(_share(float(words.rows[wanted].max()), stats))
+    return max(best, default=1.0)
+
+
+def _share(score: float, stats: Statistics) -> float:
     ideal = stats.ideal()
-    vector = question.vector([m.state for m in matched], best / ideal if ideal > 0 else 0.0)
+    return score / ideal if ideal > 0 else 0.0
+
+
+def _on_shelves(
+    shelved: list[_Matched],
+    stats: Statistics,
+    query: Query,
+    vector: Floats | None,
+    deadline: Deadline,
+) -> Found:
     parts: list[Candidates] = []
     behind = False
-    for shelf, state, words, slots in matched:
+    for shelf, state, words, slots in shelved:
         if vector is None:
             similarity = np.zeros(state.size, np.float32)
             pending = np.zeros(state.size, np.bool_)

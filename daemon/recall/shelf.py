@@ -45,7 +45,6 @@ class State(NamedTuple):
     actors: frozenset[str]
     sessions: int
     has_turns: bool
-    has_notes: bool
 
 
 class Names(NamedTuple):
@@ -74,7 +73,7 @@ class Shelf:
     def __init__(self, dimension: int, capacity: int = 64, *, indexed: bool = True) -> None:
         self._indexed = indexed
         self.columns = Columns(dimension, capacity)
-        self.state = State(0, 0, 0.0, (EMPTY,), (EMPTY,), frozenset(), 0, False, False)
+        self.state = State(0, 0, 0.0, (EMPTY,), (EMPTY,), frozenset(), 0, False)
         self._places = Places()
         self._turns = Turns()
         self._sessions: dict[str, int] = {}
@@ -176,14 +175,12 @@ class Shelf:
 
     def _shown(self, size: int) -> State:
         """The state with what the columns and names hold by now; not its indexes and sums."""
-        fresh = slice(self.state.size, size)
-        c = self.columns
+        before = self.state.size
         return self.state._replace(
             size=size,
             actors=frozenset(self._actors) - _NO_NAMES,
             sessions=len(self._sessions),
-            has_turns=self.state.has_turns or bool((c.turn[fresh] >= 0).any()),
-            has_notes=self.state.has_notes or bool((c.kind[fresh] != CONVERSATION).any()),
+            has_turns=self.state.has_turns or bool((self.columns.turn[before:size] >= 0).any()),
         )
 
     def _kill(self, rids: Iterable[int]) -> tuple[int, float]:

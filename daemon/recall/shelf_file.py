@@ -14,7 +14,7 @@ from .columns import Columns
 from .postings import Postings
 from .shelf import Names, Shelf, State
 
-FORMAT: Final = 2
+FORMAT: Final = 1
 """Raise it when the analyser, the facts or the columns of a shelf change their meaning."""
 _MAGIC: Final = f"recalld shelf {FORMAT}".ljust(47).encode() + b"\n"
 _FIXED: Final = len(_MAGIC) + 16
@@ -39,8 +39,7 @@ def pack(shelf: Shelf, about: Mapping[str, object]) -> Iterator[memoryview]:
         {
             "about": about,
             "dimension": shelf.columns.dimension,
-            "counts": [state.size, state.live, state.total_words],
-            "has": [state.has_turns, state.has_notes],
+            "state": [state.size, state.live, state.total_words, state.has_turns],
             "actors": sorted(state.actors),
             "names": shelf.names()._asdict(),
             "arrays": [[name, one.dtype.str, list(one.shape)] for name, one in arrays.items()],
@@ -87,8 +86,7 @@ def _unpacked(octets: Octets) -> tuple[Shelf, dict[str, Any]]:
 def _shelf(head: Mapping[str, Any], arrays: _Arrays) -> Shelf:
     columns = Columns(int(head["dimension"]), 0)
     columns.put({name: arrays[f"columns.{name}"] for name in columns.arrays()})
-    size, live, total_words = head["counts"]
-    has_turns, has_notes = head["has"]
+    size, live, total_words, has_turns = head["state"]
     names = Names(**head["names"])
     state = State(
         size=size,
@@ -99,7 +97,6 @@ def _shelf(head: Mapping[str, Any], arrays: _Arrays) -> Shelf:
         actors=frozenset(head["actors"]),
         sessions=len(names.sessions),
         has_turns=has_turns,
-        has_notes=has_notes,
     )
     return Shelf.restored(columns, state, names)
 

@@ -118,7 +118,7 @@ class Shelves:
     ) -> Shelf | None:
         """Bring a slot up to date, under its lock; on failure its marks are put back."""
         try:
-            if ns is None or len(marks) > MOST_CHANGED:
+            if ns is None or len(marks.rows) > MOST_CHANGED:
                 slot.drop()
             if ns is not None and slot.shelf is not None:
                 refresh(connection, slot.shelf, ns, marks, self._space, deadline.check)

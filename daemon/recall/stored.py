@@ -11,6 +11,8 @@ from ...storage.shelf_rows import ShelfRow
 from .shelf import Shelf
 from .slot import Marks
 
+MANY = 1000
+"""So many vectors take as long one by one as all of a namespace of 20,000."""
 CHUNK = 256
 """Rows read at once: about 8 ms, the longest a recall stays deaf to its deadline."""
 
@@ -39,7 +41,11 @@ def refresh(
         check()
         rids = changed[first : first + CHUNK]
         shelf.replace(rids, shelf_rows.chosen(connection, ns, rids))
-    _read_vectors(connection, shelf, marks.rows | marks.vectors, space)
+    wanted = marks.rows | marks.vectors
+    if len(wanted) > MANY:
+        load_vectors(connection, shelf, ns, space)
+    else:
+        _read_vectors(connection, shelf, wanted, space)
 
 
 def load_vectors(connection: apsw.Connection, shelf: Shelf, ns: int, space: str) -> None:

@@ -29,6 +29,15 @@ MOST_FOUND = 128
 """Rows taken by words and by meaning: each costs 10 us to read."""
 
 
+class Words(NamedTuple):
+    """The rows of one namespace that have words of the question, by id with their scores."""
+
+    name: str
+    scores: dict[int, float]
+    statistics: Statistics
+    degraded: frozenset[str]
+
+
 class Unshelved(NamedTuple):
     """What was found, the statistics of the words looked for, and what could not take part."""
 
@@ -62,11 +71,28 @@ class Unshelf:
         self._frequencies = Frequencies()
         self._chunks = Chunks()
 
-    def search(self, connection: apsw.Connection, name: str, asked: Asked) -> Unshelved:
+    def words(
+        self, connection: apsw.Connection, name: str, query: Query, deadline: Deadline
+    ) -> Words:
+        """Rows by full text; none when its index is damaged. Raises DeadlineExceeded."""
+        try:
+            chosen = self._frequencies.affordable(connection, query.words)
+            idf = weights(connection, list(chosen.values()))
+            scope = Scope([name])
+            found = dict(fulltext.match(connection, scope, list(chosen), limit=MOST_FOUND))
+        except (apsw.CorruptError, apsw.SQLError):
+            # An interrupted statement can look like this too; then time is up.
+            deadline.check()
+            log.exception("the full-text index does not answer")
+            self._mend()
+            nothing = Statistics(np.zeros(0, np.float32), 1.0)
+            return Words(name, {}, nothing, frozenset({WORDS_UNAVAILABLE}))
+        return Words(name, found, Statistics(np.array(idf, np.float32), 1.0), frozenset())
+
+    def search(self, connection: apsw.Connection, words: Words, asked: Asked) -> Unshelved:
         """The candidates of one namespace. Raises DeadlineExceeded between its steps."""
-        scope = Scope([name])
-        degraded: set[str] = set()
-        by_words, statistics = self._by_words(connection, scope, asked, degraded)
+        scope = Scope([words.name])
+        by_words, degraded = words.scores, set(words.degraded)
         near = self._by_meaning(connection, scope, asked, by_words)
         asked.deadline.check()
         shelf = _bring(connection, scope, dict.fromkeys([*by_words, *near]))
@@ -81,7 +107,7 @@ class Unshelf:
         matches = WordScores(scores, np.zeros(len(rids), np.float32))
         slots = asked.wanted.slots(shelf, shelf.state)
         found = gather(shelf, shelf.state, matches, similarity, pending, slots, asked.query.name)
-        return Unshelved(found, statistics, degraded)
+        return Unshelved(found, words.statistics, degraded)
 
     def _by_meaning(
         self, connection: apsw.Connection, scope: Scope, asked: Asked, others: Iterable[int]
@@ -120,23 +146,6 @@ class Unshelf:
         apart = set(unsigned)
         yield chunks.at(connection, space, [one for one in wanted if one[0] not in apart])
         yield from chunks.blocks(connection, space, unsigned)
-
-    def _by_words(
-        self, connection: apsw.Connection, scope: Scope, asked: Asked, degraded: set[str]
-    ) -> tuple[dict[int, float], Statistics]:
-        """Rows by full text with their scores; none when its index is damaged."""
-        try:
-            chosen = self._frequencies.affordable(connection, asked.query.words)
-            idf = weights(connection, list(chosen.values()))
-            found = dict(fulltext.match(connection, scope, list(chosen), limit=MOST_FOUND))
-        except (apsw.CorruptError, apsw.SQLError):
-            # An interrupted statement can look like this too; then time is up.
-            asked.deadline.check()
-            log.exception("the full-text index does not answer")
-            self._mend()
-            degraded.add(WORDS_UNAVAILABLE)
-            return {}, Statistics(np.zeros(0, np.float32), 1.0)
-        return found, Statistics(np.array(idf, np.float32), 1.0)
 
 
 def _closest(rids: Longs, cosines: Floats, others: Iterable[int]) -> dict[int, float]:

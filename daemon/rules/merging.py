@@ -6,8 +6,8 @@ import unicodedata
 from typing import Final
 
 from ...storage import analyser, fulltext, memories, preference_keys
-from ...storage.drafts import CONVERSATION, Draft
-from ...storage.memories import Memory
+from ...storage.drafts import Draft
+from ...storage.memories import CONVERSATION, Memory
 from ...storage.scope import Scope
 from ...storage.transaction import Transaction
 from .choices import choice

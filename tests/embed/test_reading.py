@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from recalld.daemon.embed import reading
+from recalld.daemon.embed import reading, standing
 from recalld.daemon.embed.alignment import Alignment
 from recalld.daemon.embed.backlog import Backlog
 from recalld.daemon.embed.layered import Layered
@@ -22,6 +23,7 @@ from recalld.storage import edits, vectors
 from recalld.storage.drafts import Draft, insert
 from recalld.storage.engine import Store
 from recalld.storage.scope import Scope
+from recalld.storage.transaction import Change
 
 if TYPE_CHECKING:
     from recalld.daemon.embed.protocol import Vectors
@@ -64,8 +66,14 @@ class Household:
     def vector(self, rid: int) -> bytes | None:
         """The stored vector of a row."""
         with self.reader.until(float("inf")) as connection:
-            space = vectors.find_space(connection, self.embedder.space)
+            name = standing.newest(connection, self.embedder.space)
+            space = vectors.find_space(connection, name)
             return None if space is None else vectors.get(connection, space, [rid]).get(rid)
+
+    def names(self) -> list[str]:
+        """The spaces there are."""
+        with self.reader.until(float("inf")) as connection:
+            return [space.name for space in vectors.spaces(connection)]
 
     def close(self) -> None:
         """End as the daemon does."""
@@ -147,6 +155,121 @@ def test_until_then_the_quick_vector_serves(begin: Begin, monkeypatch: pytest.Mo
     until(lambda: house.reading.state()["state"] == "working")
     house.reading.disturb()
     assert house.vector(note) == quick("use tabs")
+
+
+def test_whoever_stores_disturbs(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Storing, editing and forgetting put reading off; vectors being written do not."""
+    house = begin()
+    disturbed: list[bool] = []
+    monkeypatch.setattr(house.reading, "disturb", lambda: disturbed.append(True))
+    _, ulid = house.remember("use tabs")
+    assert len(disturbed) == 1
+    house.settle()
+    assert len(disturbed) == 1
+    house.store.writer.submit(lambda tx: edits.forget(tx, SCOPE, ulid, by="t")).result()
+    assert len(disturbed) == 2
+
+
+def test_it_rests_as_long_as_it_reads(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No more than half a processor is taken."""
+    house = begin(run=False)
+    closely = house.embedder.close_reader
+
+    def document(text: str, *, is_turn: bool) -> Vectors:
+        time.sleep(0.05)
+        return house.embedder.query(text)
+
+    monkeypatch.setattr(closely, "document", document)
+    for number in range(4):
+        house.remember(f"note number {number}")
+    begun = time.monotonic()
+    house.begin()
+    house.settle()
+    assert time.monotonic() - begun >= 4 * 2 * 0.05
+
+
+def test_nobody_is_told_too_early_that_all_is_read(begin: Begin) -> None:
+    """From the moment a vector made at once is written the state says that there is work."""
+    house = begin()
+    house.settle()
+    seen: list[object] = []
+
+    def look(changes: Sequence[Change]) -> None:
+        if any(change.op == "embed" for change in changes):
+            seen.append(house.reading.state()["state"])
+
+    end = house.store.writer.subscribe(look)
+    house.remember("use tabs")
+    house.settle()
+    end()
+    assert seen[0] == "working"
+
+
+def test_a_dropped_space_is_no_trouble(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`reembed` while a note is being read: its vector goes nowhere, the note is read anew."""
+    house = begin()
+    note, _ = house.remember("use tabs")
+    house.settle()
+    closely = house.embedder.close_reader
+    held, go = threading.Event(), threading.Event()
+
+    def document(text: str, *, is_turn: bool) -> Vectors:
+        held.set()
+        assert go.wait(60)
+        return type(closely).document(closely, text, is_turn=is_turn)
+
+    monkeypatch.setattr(closely, "document", document)
+    other, _ = house.remember("use spaces")
+    assert held.wait(60)
+    house.backlog.reembed()
+    until(lambda: house.names() == [f"{house.embedder.space}~2"])
+    go.set()
+    house.settle()
+    assert house.reading.state() == {"unread": 0, "state": "done", "last_error": None}
+    assert (house.vector(note), house.vector(other)) == (read("use tabs"), read("use spaces"))
+
+
+def test_one_that_cannot_be_read_stops_no_other(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever a text does to the reader, it keeps its vector and the others are read."""
+    house = begin(run=False)
+    closely = house.embedder.close_reader
+
+    def document(text: str, *, is_turn: bool) -> Vectors:
+        if text == "poison":
+            raise ZeroDivisionError
+        return type(closely).document(closely, text, is_turn=is_turn)
+
+    monkeypatch.setattr(closely, "document", document)
+    rids = [house.remember(text)[0] for text in ("use tabs", "poison", "use spaces")]
+    house.begin()
+    house.settle()
+    expected = [read("use tabs"), quick("poison"), read("use spaces")]
+    assert [house.vector(rid) for rid in rids] == expected
+
+
+def test_trouble_passes(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Too little memory is told, tried again, and forgotten with the first note that is read."""
+    monkeypatch.setattr(reading, "_AFTER_TROUBLE_SECONDS", 0.01)
+    house = begin(run=False)
+    closely = house.embedder.close_reader
+    short = [True]
+
+    def document(text: str, *, is_turn: bool) -> Vectors:
+        if short:
+            raise MemoryError
+        return type(closely).document(closely, text, is_turn=is_turn)
+
+    monkeypatch.setattr(closely, "document", document)
+    note, _ = house.remember("use tabs")
+    house.begin()
+    until(lambda: house.reading.state()["state"] == "failed")
+    assert house.reading.state()["last_error"] == "MemoryError"
+    short.clear()
+    until(lambda: house.vector(note) == read("use tabs"))
+    house.settle()
+    assert house.reading.state()["last_error"] is None
 
 
 def test_never_left_alone_it_reads_all_the_same(

@@ -21,7 +21,7 @@ def filled(served: Started, agent: Agent) -> tuple[Agent, list[str]]:
     found = [agent.http.store(text, kind="project-knowledge") for text in MEMORIES]
     agent.start()
     owner = served.owner()
-    eventually(lambda: vectors.written(owner))
+    eventually(lambda: vectors.settled(owner))
     return agent.session(), found
 
 
@@ -34,15 +34,23 @@ def shown(agent: Agent, prompt: str) -> list[str]:
 def test_the_threshold_keeps_its_promise(filled: tuple[Agent, list[str]]) -> None:
     """Two thirds of the wanted memories are shown, hardly anything to idle prompts.
 
-    Measured on 60 invented prompts: 20 of 30 and 1 of 30; the figures are in relevance.py.
+    Measured on 60 invented prompts: 22 of 30 and none of 30; the figures are in relevance.py.
     """
     agent, known = filled
     helped = sum(
         bool({known[at] for at in good} & set(shown(agent, prompt))) for prompt, good in WANTED
     )
     disturbed = [prompt for prompt in IDLE if shown(agent, prompt)]
-    assert helped >= 18, helped
-    assert len(disturbed) <= 2, disturbed
+    assert helped >= 20, helped
+    assert len(disturbed) <= 1, disturbed
+
+
+def test_a_paraphrase_brings_the_memory(served: Started, agent: Agent) -> None:
+    """A prompt that shares no word with a memory is shown it once that has been read closely."""
+    wanted = agent.http.store("Rotate the signing credentials each quarter")
+    agent.start()
+    eventually(lambda: vectors.settled(served.owner()))
+    assert shown(agent, "how often must we swap out our secret tokens?") == [wanted]
 
 
 def test_a_long_prompt_is_read_by_its_sentences(filled: tuple[Agent, list[str]]) -> None:

@@ -127,14 +127,19 @@ def test_what_was_read_since_is_known(opened: Open, embedder: StaticEmbedder) ->
     assert shelf.columns.vectors[0].astype(np.int8).tobytes() == better
 
 
-def test_much_that_is_unread_is_not_kept(opened: Open, embedder: StaticEmbedder) -> None:
-    """While a namespace is being read its shelf would be out of date at once."""
+def test_much_that_is_unread_is_all_loaded_again(opened: Open, embedder: StaticEmbedder) -> None:
+    """While a namespace is being read its kept shelf takes all vectors from the store."""
     memory = opened(Layered(embedder, MiniLm(), Alignment()))
-    for number in range(kept.FEW_CHANGED + 1):
-        memory.remember(f"deploy note {number}")
+    ulids = [memory.remember(f"deploy note {n}") for n in range(kept.FEW_CHANGED + 1)]
     memory.embed_all()
     _build(memory)
-    assert not _restored(memory)
+    better = bytes(range(1, 129)) * 2
+    _read(memory, ulids[0], better)
+    assert _restored(memory)
+    memory.ask("deploy")
+    shelf = memory.recall.shelf(NAMESPACE)
+    assert shelf is not None
+    assert shelf.columns.vectors[0].astype(np.int8).tobytes() == better
 
 
 def _build_anew(memory: Remembered) -> None:
@@ -168,7 +173,7 @@ def _link(path: Path) -> None:
 
 
 def _older_format(path: Path) -> None:
-    path.write_bytes(path.read_bytes().replace(b"recalld shelf 2", b"recalld shelf 1", 1))
+    path.write_bytes(path.read_bytes().replace(b"recalld shelf 1", b"recalld shelf 0", 1))
 
 
 @pytest.mark.parametrize("harm", [_cut, _flip, _empty, _open_to_others, _link, _older_format])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from recalld.daemon.embed.alignment import Alignment
@@ -102,6 +103,63 @@ def test_a_filter_counts_in_what_matches(noted: Remembered, reads: list[str]) ->
     noted.remember(NOTES[0], tags=("new",))
     noted.ask(PARAPHRASE, tags=("new",))
     assert len(reads) == 1
+
+
+def test_a_filter_that_leaves_no_note(noted: Remembered, reads: list[str]) -> None:
+    """Where only turns are wanted, or nothing is, there is nothing to read the question for."""
+    noted.remember("we talked about it", kind="conversation", session="s", turn=0)
+    noted.embed_all()
+    noted.ask(PARAPHRASE, kinds=("conversation",))
+    noted.ask(PARAPHRASE, tags=("none has this",))
+    assert reads == []
+
+
+def test_what_is_not_in_memory_is_asked_alike(
+    opened: Open, layered: Layered, reads: list[str]
+) -> None:
+    """SQLite's indexes are asked by what was read, too, unless its words match."""
+    memory = opened(layered, matrix_bytes=0)
+    for note in NOTES:
+        memory.remember(note)
+    memory.embed_all()
+    assert memory.found(PARAPHRASE)[0] == NOTES[0]
+    assert len(reads) == 1
+    memory.ask("compress log files")
+    assert len(reads) == 1
+
+
+def test_in_a_hurry_nothing_is_read(noted: Remembered, reads: list[str]) -> None:
+    """A recall with little time left answers by the vector it has."""
+    assert len(noted.ask(PARAPHRASE, seconds=0.09).hits) > 0
+    assert reads == []
+
+
+def test_a_page_is_not_read(noted: Remembered, reads: list[str]) -> None:
+    """A long question, in any script, is asked by the table's vector."""
+    noted.ask(f"{PARAPHRASE} " * 12)
+    noted.ask("密鑰" * 60)
+    assert reads == []
+
+
+def test_closeness_is_told_where_it_was_read(noted: Remembered) -> None:
+    """A hit says how close it is to a question that was read; otherwise it says nothing."""
+    hit = noted.ask(PARAPHRASE).hits[0]
+    assert hit.closeness is not None
+    assert 0.2 < hit.closeness <= 1
+    assert noted.ask("compress log files").hits[0].closeness is None
+
+
+def test_weights_that_are_broken_are_told(
+    opened: Open, embedder: StaticEmbedder, tmp_path: Path
+) -> None:
+    """Recall answers as the table can, and says that it could do better."""
+    made = Layered(embedder, MiniLm(str(tmp_path)), Alignment())
+    with pytest.raises(VectorsUnavailable):
+        made.close_reader.load()
+    memory = opened(made)
+    memory.remember(NOTES[0])
+    memory.embed_all()
+    assert memory.ask(PARAPHRASE).degraded == ("reading_unavailable",)
 
 
 def test_before_the_weights_are_loaded(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from recalld.storage import fulltext, memories
-from recalld.storage.drafts import CONVERSATION, Draft
+from recalld.storage.drafts import Draft
+from recalld.storage.memories import CONVERSATION
 
 from tests.storage.opened import HERE, SCOPE, Opened
 

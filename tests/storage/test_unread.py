@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from recalld.storage import unread, vectors
+from recalld.storage import chunks, unread, vectors
 from recalld.storage.drafts import Draft
 from recalld.storage.scope import Scope, identify
 from recalld.storage.unread import Unread, Waiting
@@ -122,3 +122,40 @@ def test_notes_are_told_from_turns(opened: Opened) -> None:
     assert not opened.read(unread.has_notes)
     opened.note("a note")
     assert opened.read(unread.has_notes)
+
+
+def test_a_turn_that_becomes_a_note_waits(opened: Opened, space: Space) -> None:
+    """Turns and notes have vectors of another making: becoming the other takes the vector away."""
+    ulid = opened.add(Draft(HERE, "use tabs", kind="conversation", session="s", turn=0)).ulid
+    _embed(opened, space)
+    assert _newest(opened, space).rows == []
+    opened.edit(ulid, kind="note")
+    _embed(opened, space)
+    (row,) = _newest(opened, space).rows
+    assert row.ulid == ulid
+
+
+def test_nothing_goes_into_a_space_that_was_dropped(opened: Opened, space: Space) -> None:
+    """What was read for it is thrown away without an error."""
+    opened.note("use tabs")
+    _embed(opened, space)
+    (row,) = _newest(opened, space).rows
+    opened.write(lambda tx: vectors.drop_space(tx, space))
+    _read(opened, space, row)
+    again = opened.write(lambda tx: vectors.ensure_space(tx, "other", "model", DIM))
+    assert opened.read(lambda c: vectors.stored_count(c, again)) == 0
+
+
+def test_a_better_vector_takes_no_room(opened: Opened, space: Space) -> None:
+    """It lies where the first one lay: chunks of a namespace stay full."""
+    for number in range(300):
+        opened.note(f"note {number}")
+    for _ in range(4):
+        _embed(opened, space)
+    before = opened.read(lambda c: chunks.chunks_of(c, space, 1))
+    for row in _newest(opened, space, 300).rows[::3]:
+        _read(opened, space, row)
+    assert opened.read(lambda c: chunks.chunks_of(c, space, 1)) == before
+    rids, joined = opened.read(lambda c: chunks.load(c, space, 1))
+    assert len(rids) == 300
+    assert joined.count(BETTER) == 100
