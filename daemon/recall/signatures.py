@@ -27,7 +27,8 @@ _Bits = npt.NDArray[np.uint64]
 class Signatures:
     """The signs of the vectors in some chunks, in the chunks' order, `CHUNK_ROWS` places each.
 
-    A place whose vector was deleted keeps its signs, and is found empty when it is read.
+    A place whose vector was deleted keeps its signs, and is found empty when it is read; one whose
+    vector was replaced keeps them until the next start, and is compared by its new one.
     """
 
     def __init__(self, dimension: int) -> None:
