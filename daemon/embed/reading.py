@@ -92,7 +92,8 @@ class Reading:
                 reader = reader or self._store.reader()
                 self._read_all(reader)
                 self._state, self._last_error = "done", None
-                self._wake.wait()
+                if not self._stopping.is_set():  # its wake may have been cleared for a look
+                    self._wake.wait()
             except Closed:
                 return
             except Exception as error:
