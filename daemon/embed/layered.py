@@ -75,7 +75,7 @@ class Closely:
         self.trouble: str | None = None
 
     def load(self) -> None:
-        """Load everything (0.1 s, 66 MB). Raises VectorsUnavailable."""
+        """Load everything (0.1 s, 25 MB). Raises VectorsUnavailable."""
         try:
             self._table.load()
             self._reader.load()

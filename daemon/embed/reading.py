@@ -20,6 +20,7 @@ from ...storage.reader import Reader
 from ...storage.transaction import Change, Transaction
 from ...storage.unread import Unread, Waiting
 from ...storage.vectors import Item, Space
+from ..life.memory import give_back
 from . import standing
 from .protocol import CloseReader, Embedder, VectorsUnavailable
 from .quantisation import to_int8
@@ -90,7 +91,8 @@ class Reading:
             self._state = "failed" if self._state == "failed" else "working"
             try:
                 reader = reader or self._store.reader()
-                self._read_all(reader)
+                if self._read_all(reader):
+                    give_back()
                 self._state, self._last_error = "done", None
                 if not self._stopping.is_set():  # its wake may have been cleared for a look
                     self._wake.wait()
@@ -102,7 +104,9 @@ class Reading:
                 self._state, self._last_error = "failed", str(error) or type(error).__name__
                 self._stopping.wait(_AFTER_TROUBLE_SECONDS)
 
-    def _read_all(self, reader: Reader) -> None:
+    def _read_all(self, reader: Reader) -> bool:
+        """Read until nothing is left; whether there was anything."""
+        begun = False
         while not self._stopping.is_set():
             # Cleared before looking: a vector written while we look sets it again. And the state is
             # `working` by then, or somebody would see too early that there is nothing to do.
@@ -111,17 +115,20 @@ class Reading:
             if self._wanted and not self._closely.is_ready:
                 self._await_quiet()
                 self._closely.load()
+                give_back()  # what the weights were made of
             if looked is None:
-                return
+                return begun
+            begun = True
             space, found = looked
             self._strike_off(space, found.gone)
             for row in found.rows:
                 self._await_quiet()
                 if self._stopping.is_set():
-                    return
+                    return begun
                 self._read(space, row)
                 if self._wake.is_set():
                     break  # what was stored a moment ago comes before the rest
+        return begun
 
     def _look(self, reader: Reader) -> tuple[Space, Unread] | None:
         """What to read next; None for nothing."""

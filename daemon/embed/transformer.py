@@ -1,8 +1,9 @@
 """The MiniLM transformer in numpy: rows of word pieces to one vector each.
 
 Six layers, 384 numbers, twelve heads, mean of the last states. Weights lie on disk as 8-bit rows
-(`NAME.q`, one scale a row in `NAME.s`); the layers are widened to float32 once, 43 MB, the 30,522
-rows of the vocabulary stay as they are and are widened when used. Cosine to the original: 0.9994.
+(`NAME.q`, one scale a row in `NAME.s`) and stay so in memory, 22 MB; they are widened to float32 a
+matrix at a time when used. That takes 1 ms a pass and saves more: for 12 pieces reading 43 MB of
+floats would take 7 ms, where this takes 5. Cosine to the original: 0.9994.
 """
 
 from __future__ import annotations
@@ -13,20 +14,26 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float32]
+Bytes = npt.NDArray[np.int8]
 Stored = npt.NDArray[np.float32 | np.int8]
 
-LAYERS, HEADS, WIDTH = 6, 12, 384
+LAYERS, HEADS, WIDTH, INNER = 6, 12, 384, 1536
 _HEAD = WIDTH // HEADS
 
 
 class _Dense(NamedTuple):
-    """A linear map: `state @ weight + bias`."""
+    """A linear map: `state @ weight * scale + bias`, one scale an output."""
 
-    weight: Floats
+    weight: Bytes
+    scale: Floats
     bias: Floats
 
-    def __call__(self, state: Floats) -> Floats:
-        product: Floats = state @ self.weight
+    def __call__(self, state: Floats, room: Floats) -> Floats:
+        """`room` is for the weights as floats, and stays in the processor's cache meanwhile."""
+        wide = room[: self.weight.size].reshape(self.weight.shape)
+        np.copyto(wide, self.weight)
+        product: Floats = state @ wide
+        product *= self.scale
         product += self.bias
         return product
 
@@ -56,11 +63,11 @@ class _Layer(NamedTuple):
     narrow: _Dense
     norm: _Norm
 
-    def __call__(self, state: Floats, texts: int, length: int) -> Floats:
-        mixed = self.attended(_attention(self.inputs(state), texts, length))
+    def __call__(self, state: Floats, texts: int, length: int, room: Floats) -> Floats:
+        mixed = self.attended(_attention(self.inputs(state, room), texts, length), room)
         mixed += state
         state = self.attended_norm(mixed)
-        out = self.narrow(_gelu(self.wide(state)))
+        out = self.narrow(_gelu(self.wide(state, room)), room)
         out += state
         return self.norm(out)
 
@@ -94,8 +101,9 @@ class Transformer:
         tokens *= self._scales[rows]
         tokens += self._places[:length]
         state = self._norm(tokens).reshape(texts * length, WIDTH)
+        room = np.empty(WIDTH * INNER, np.float32)
         for layer in self._layers:
-            state = layer(state, texts, length)
+            state = layer(state, texts, length, room)
         mean: Floats = state.reshape(texts, length, WIDTH).mean(axis=1)
         return mean
 
@@ -106,7 +114,7 @@ class _Weights:
     def __init__(self, stored: dict[str, Stored]) -> None:
         self._stored = stored
 
-    def packed(self, name: str) -> tuple[npt.NDArray[np.int8], Floats]:
+    def packed(self, name: str) -> tuple[Bytes, Floats]:
         """The 8-bit rows and their scales, shape (n, 1)."""
         rows = self._stored[f"{name}.q"].astype(np.int8, copy=False)
         return rows, self._stored[f"{name}.s"].astype(np.float32).reshape(-1, 1)
@@ -120,9 +128,11 @@ class _Weights:
 
     def dense(self, *names: str) -> _Dense:
         """One map with the outputs of all the named ones side by side."""
-        weight = np.concatenate([self.plain(f"{name}.weight") for name in names])
+        packed = [self.packed(f"{name}.weight") for name in names]
+        weight = np.concatenate([rows for rows, _ in packed])
+        scale = np.concatenate([scales for _, scales in packed]).reshape(-1)
         bias = np.concatenate([self.plain(f"{name}.bias") for name in names])
-        return _Dense(np.ascontiguousarray(weight.T), bias)
+        return _Dense(np.ascontiguousarray(weight.T), scale, bias)
 
     def norm(self, name: str) -> _Norm:
         return _Norm(self.plain(f"{name}.weight"), self.plain(f"{name}.bias"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 
 _IDEOGRAPH = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _PIECES = re.compile(rf"[{_IDEOGRAPH}]|[^\W_{_IDEOGRAPH}]+|[^\w\s]|_")
@@ -28,11 +29,15 @@ class WordPiece:
         self._ids = {piece: number for number, piece in enumerate(vocabulary)}
         self._words: dict[str, tuple[int, ...]] = {}
 
-    @classmethod
-    def read(cls, path: str) -> WordPiece:
-        """The vocabulary in `path`: one piece a line, in the order of its ids."""
+    @staticmethod
+    @cache
+    def read(path: str) -> WordPiece:
+        """The vocabulary in `path`: one piece a line, in the order of its ids.
+
+        Two embedders with the same one share it, and what it remembers: 5 MB.
+        """
         with open(path, encoding="utf-8") as file:
-            return cls(file.read().split("\n"))
+            return WordPiece(file.read().split("\n"))
 
     def ids(self, text: str, limit: int) -> list[int]:
         """The ids of the first words of `text`, at most `limit` of them."""

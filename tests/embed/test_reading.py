@@ -326,7 +326,7 @@ def test_after_a_restart_questions_are_read_too(begin: Begin) -> None:
 
 
 def test_nothing_is_loaded_for_turns_alone(begin: Begin) -> None:
-    """53 MB of weights stay on disk where there is nothing to read."""
+    """22 MB of weights stay on disk where there is nothing to read."""
     house = begin(Layered(StaticEmbedder(), MiniLm(), Alignment()))
     house.remember("we talked about the cache", "conversation")
     house.settle()
