@@ -6,7 +6,7 @@ An entry outlives its row: whoever reads it next finds the row gone and strikes 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 import apsw
@@ -27,7 +27,12 @@ class Waiting(NamedTuple):
     ulid: str
     version: int
     content: str
-    is_turn: bool
+    kind: str
+
+    @property
+    def is_turn(self) -> bool:
+        """Whether it is a turn of a conversation."""
+        return self.kind == CONVERSATION
 
 
 class Unread(NamedTuple):
@@ -77,11 +82,11 @@ def newest(connection: apsw.Connection, space: Space, limit: int) -> Unread:
     )
     rids = [int(rid) for (rid,) in entries]
     found = connection.execute(
-        "SELECT rid, ulid, version, content, kind = ? FROM memories "
+        "SELECT rid, ulid, version, content, kind FROM memories "
         "WHERE rid IN (SELECT value FROM json_each(?)) ORDER BY rid DESC",
-        (CONVERSATION, json.dumps(rids)),
+        (json.dumps(rids),),
     )
-    rows = [Waiting(*row)._replace(is_turn=bool(row[4])) for row in found]
+    rows = [Waiting(*row) for row in found]
     return Unread(rows, sorted({*rids} - {row.rid for row in rows}))
 
 
@@ -91,14 +96,13 @@ def count(connection: apsw.Connection, space: Space) -> int:
     return int(connection.execute(counted, (space.id, MOST_COUNTED)).get)
 
 
-def of_namespace(connection: apsw.Connection, space: Space, ns: int, limit: int) -> Sequence[int]:
-    """The first `limit` rows of one namespace that are to be read."""
-    found = connection.execute(
-        "SELECT m.rid FROM memories m CROSS JOIN unread u ON u.space = ? AND u.rid = m.rid "
-        "WHERE m.ns = ? LIMIT ?",
-        (space.id, ns, limit),
+def holds(connection: apsw.Connection, space: Space, ns: int) -> bool:
+    """Whether a row of the namespace is to be read."""
+    found = (
+        "SELECT EXISTS(SELECT 1 FROM memories m CROSS JOIN unread u "
+        "ON u.space = ? AND u.rid = m.rid WHERE m.ns = ?)"
     )
-    return [int(rid) for (rid,) in found]
+    return bool(connection.execute(found, (space.id, ns)).get)
 
 
 def has_notes(connection: apsw.Connection) -> bool:

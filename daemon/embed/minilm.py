@@ -28,8 +28,8 @@ _CHUNK = 64
 _LONGEST = 24 * _CHUNK
 """Pieces read of one text: 1,100 words, 0.6 s."""
 _AT_ONCE = 256
-_MEMORY = 96 << 20
 """Pieces worked on at a time; more falls out of the cache."""
+_MEMORY = 96 << 20
 
 
 class MiniLm:

@@ -15,7 +15,7 @@ from ...storage.engine import Store
 from ...storage.faults import StorageFault
 from ...storage.reader import Reader
 from ...storage.shelf_rows import ShelfRow
-from .kept import FEW_CHANGED, Kept
+from .kept import Kept
 from .shelf import Shelf
 from .slot import Slot
 from .stored import load_vectors
@@ -27,8 +27,6 @@ _REST = 1.0
 """Pause after a chunk, in times of what it took: recalls and health come first."""
 # A chunk takes milliseconds; a store that needs longer than this has other trouble.
 _CHUNK_SECONDS = 30.0
-# More make no difference: then the shelf is not kept.
-_MANY = FEW_CHANGED + 1
 
 
 class Builder:
@@ -88,15 +86,12 @@ class Builder:
         shelf.fill(self._chunks(reader, ns, rids))
         with reader.until(time.monotonic() + _CHUNK_SECONDS) as connection:
             load_vectors(connection, shelf, ns, self._space)
-            waiting = self._unread(connection, ns)
+            space = vectors.find_space(connection, self._space) if self._space else None
+            being_read = space is not None and unread.holds(connection, space, ns)
         if self._stopping.is_set():
             return None
-        self._kept.keep(ns, shelf, moment, waiting)
+        self._kept.keep(ns, shelf, moment, being_read=being_read)
         return shelf
-
-    def _unread(self, connection: apsw.Connection, ns: int) -> Sequence[int]:
-        space = vectors.find_space(connection, self._space) if self._space else None
-        return unread.of_namespace(connection, space, ns, _MANY) if space else ()
 
     def _chunks(self, reader: Reader, ns: int, rids: Sequence[int]) -> Iterator[Sequence[ShelfRow]]:
         for first in range(0, len(rids), _CHUNK):

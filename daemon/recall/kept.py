@@ -11,7 +11,7 @@ import contextlib
 import logging
 import mmap
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
 import apsw
@@ -35,7 +35,6 @@ MOST_CHANGED: Final = 1000
 FEW_CHANGED: Final = 100
 """From this many on a kept shelf is used, and replaced by a newer one."""
 _AT_ONCE: Final = 1 << 18
-_FOREIGN: Final = (KeyError, TypeError, ValueError)
 
 
 class Restored(NamedTuple):
@@ -61,10 +60,10 @@ class Kept:
         """The kept shelves of the store in the file `database`."""
         return cls(os.path.join(os.path.dirname(database), FOLDER), space, dimension)
 
-    def keep(self, ns: int, shelf: Shelf, moment: Moment, unread: Sequence[int]) -> None:
+    def keep(self, ns: int, shelf: Shelf, moment: Moment, *, being_read: bool) -> None:
         """Keep a shelf that was just filled with everything that was there at that moment.
 
-        `unread` rows will have another vector, which history does not tell of.
+        While a namespace is `being_read` rows get other vectors, which history does not tell of.
         """
         if len(shelf.lacking_vectors()) > FEW_CHANGED:
             return  # its vectors are still being made
@@ -72,7 +71,7 @@ class Kept:
             **self._about(),
             "entry": moment.entry,
             "hash": moment.hash.hex(),
-            "unread": list(unread) if len(unread) <= FEW_CHANGED else None,
+            "being_read": being_read,
         }
         try:
             paths.ensure_private_dir(self._folder)
@@ -87,20 +86,19 @@ class Kept:
         try:
             shelf, about = shelf_file.unpack(_read(self._path(ns)))
             moment = Moment(int(about.pop("entry")), bytes.fromhex(about.pop("hash")))
-            unread: list[int] | None = about.pop("unread")
+            being_read = bool(about.pop("being_read"))
         except FileNotFoundError:
             return None
-        except (shelf_file.Unreadable, RecalldError, OSError, *_FOREIGN) as error:
+        except (shelf_file.Unreadable, RecalldError, OSError, KeyError, ValueError) as error:
             log.warning("a kept namespace is of no use: %s", error)
             self._discard(ns)
             return None
         if about != self._about():
             return None
-        if unread is None:
+        restored = self._caught_up(connection, ns, shelf, moment, check)
+        if being_read and restored is not None:
             load_vectors(connection, shelf, ns, self._space)
-        marks = Marks()
-        marks.vectors.update(unread or ())
-        return self._caught_up(connection, ns, shelf, moment, marks, check)
+        return restored
 
     def _caught_up(
         self,
@@ -108,12 +106,12 @@ class Kept:
         ns: int,
         shelf: Shelf,
         moment: Moment,
-        marks: Marks,
         check: Callable[[], None],
     ) -> Restored | None:
         changed = lineage.since(connection, ns, moment)
         if changed is None or len(changed.rids) > MOST_CHANGED:
             return None
+        marks = Marks()
         marks.rows.update(changed.rids)
         if changed.forgotten:
             marks.rows.update(shelf.missing_from(lineage.present(connection, ns)))

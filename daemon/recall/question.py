@@ -26,7 +26,6 @@ LEAST_TIME: Final = 0.1
 that."""
 READING_UNAVAILABLE: Final = "reading_unavailable"
 """The weights for close reading could not be loaded; vectors made at once serve."""
-_Read = Callable[[str], Floats]
 
 
 class Question:
@@ -89,7 +88,7 @@ class Question:
         return read
 
 
-def _vector(embed: _Read, text: str, degraded: set[str]) -> Floats | None:
+def _vector(embed: Callable[[str], Floats], text: str, degraded: set[str]) -> Floats | None:
     try:
         vector = embed(text)
     except VectorsUnavailable as error:

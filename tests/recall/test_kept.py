@@ -127,21 +127,6 @@ def test_what_was_read_since_is_known(opened: Open, embedder: StaticEmbedder) ->
     assert shelf.columns.vectors[0].astype(np.int8).tobytes() == better
 
 
-def test_much_that_is_unread_is_all_loaded_again(opened: Open, embedder: StaticEmbedder) -> None:
-    """While a namespace is being read its kept shelf takes all vectors from the store."""
-    memory = opened(Layered(embedder, MiniLm(), Alignment()))
-    ulids = [memory.remember(f"deploy note {n}") for n in range(kept.FEW_CHANGED + 1)]
-    memory.embed_all()
-    _build(memory)
-    better = bytes(range(1, 129)) * 2
-    _read(memory, ulids[0], better)
-    assert _restored(memory)
-    memory.ask("deploy")
-    shelf = memory.recall.shelf(NAMESPACE)
-    assert shelf is not None
-    assert shelf.columns.vectors[0].astype(np.int8).tobytes() == better
-
-
 def _build_anew(memory: Remembered) -> None:
     _file(memory).unlink()
     memory.forget_shelves()

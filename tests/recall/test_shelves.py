@@ -23,7 +23,7 @@ def held_back(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Every build stops at its end, everything read, until this is set."""
     event = threading.Event()
 
-    def wait(*_: object) -> None:
+    def wait(*_: object, **__: object) -> None:
         assert event.wait(60)
 
     monkeypatch.setattr(shelves, "BUILD_AT_ONCE", 0)

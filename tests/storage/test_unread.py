@@ -107,13 +107,16 @@ def test_entries_go_with_their_space(opened: Opened, space: Space) -> None:
 
 
 def test_a_namespace_is_told_its_own(opened: Opened, space: Space) -> None:
-    """Entries are found by namespace, up to a limit."""
-    for number in range(4):
-        opened.note(f"note {number}", HERE if number else THERE)
+    """A namespace has something to read until the last of its own rows was read."""
+    opened.note("ours", HERE)
+    opened.note("theirs", THERE)
     _embed(opened, space)
     (ns,) = opened.read(lambda c: identify(c, Scope([HERE])))
-    assert len(opened.read(lambda c: unread.of_namespace(c, space, ns, 99))) == 3
-    assert len(opened.read(lambda c: unread.of_namespace(c, space, ns, 2))) == 2
+    assert opened.read(lambda c: unread.holds(c, space, ns))
+    (ours,) = [row for row in _newest(opened, space).rows if row.content == "ours"]
+    _read(opened, space, ours)
+    assert not opened.read(lambda c: unread.holds(c, space, ns))
+    assert _count(opened, space) == 1
 
 
 def test_notes_are_told_from_turns(opened: Opened) -> None:
