@@ -16,7 +16,10 @@ _BAR = 30
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--wait", action="store_true", help="stay until it is done and show how far it is"
+        "--wait",
+        action="store_true",
+        help="stay until every memory has its vector and show how far it is; notes are read "
+        "closely after that, see `recalld status`",
     )
 
 

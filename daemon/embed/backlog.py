@@ -119,7 +119,9 @@ class Backlog:
     def state(self) -> dict[str, object]:
         """For status, see Progress.told."""
         waiting = self._arrivals.waiting()
-        return self._progress.told(self._sieve.refused(), self._sieve.last_trouble, waiting)
+        told = self._progress.told(self._sieve.refused(), self._sieve.last_trouble, waiting)
+        # What was asked for a moment ago is not done because it has not begun.
+        return told | {"state": "working"} if self._anew and told["state"] == "ready" else told
 
     def _changed(self, changes: Sequence[Change]) -> None:
         """On the writer thread, after a commit."""
@@ -192,7 +194,7 @@ class Backlog:
             self._foresee(reader)
             self._space = self._open(reader, anew=False)
         if self._anew:
-            self._anew = False
+            self._progress.state, self._anew = "working", False
             self._sieve.forgive_all()
             self._space = self._open(reader, anew=True)
         space = self._space

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -33,6 +34,20 @@ class Moody(StaticEmbedder):
         """Embed, unless away."""
         if self.away:
             raise VectorsUnavailable("The provider is away.")
+        return super().documents(texts)
+
+
+class Held(StaticEmbedder):
+    """An embedder that embeds while `go` is set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go = threading.Event()
+        self.go.set()
+
+    def documents(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Embed, once allowed to."""
+        assert self.go.wait(60)
         return super().documents(texts)
 
 
@@ -138,6 +153,23 @@ def test_no_embedder_means_off(store: Store, begin: Callable[[Embedder], Backlog
     _remember(store, "use tabs")
     assert backlog.state()["state"] == "off"
     assert backlog.state()["dim"] == 0
+
+
+def test_a_request_that_has_not_begun_is_not_done(
+    store: Store, begin: Callable[[Embedder], Backlog]
+) -> None:
+    """From the moment it is asked for, embedding anew is under way, until it is through."""
+    held = Held()
+    _remember(store, "use tabs")
+    backlog = begin(held)
+    _until(lambda: _is_done(backlog))
+    held.go.clear()
+    backlog.reembed()
+    assert backlog.state()["state"] == "working"
+    held.go.set()
+    _until(lambda: _is_done(backlog))
+    with store.reader().until(time.monotonic() + 30) as connection:
+        assert vectors.find_space(connection, f"{EMBEDDER.space}~2") is not None
 
 
 def test_stopping_ends_soon_and_twice(store: Store, begin: Callable[[Embedder], Backlog]) -> None:
