@@ -25,8 +25,8 @@ from .settings import Settings
 
 if TYPE_CHECKING:
     from ..storage.reader import Reader
-    from .embed.backlog import Backlog
-    from .embed.reading import Reading
+    from .embed.background.backlog import Backlog
+    from .embed.background.reading import Reading
     from .recall.pipeline import Recall
 
 log = logging.getLogger("recalld.retrieval")
@@ -161,9 +161,9 @@ class Retrieval:
 
     def _build(self) -> Loaded:
         # The only place that knows recall and embed by name.
-        from .embed.backlog import Backlog
+        from .embed.background.backlog import Backlog
+        from .embed.background.reading import Reading
         from .embed.choice import choose
-        from .embed.reading import Reading
         from .embed.standing import standing
         from .recall.pipeline import Recall
 

@@ -1,4 +1,8 @@
-"""Text to vectors: the embedders, and the thread that gives every stored row its vector."""
+"""Text to vectors: the embedders, and the threads that give every stored row its vector.
+
+`shipped` and `providers` hold the embedders, `background` the threads. `choice` says which embedder
+the settings ask for, `standing` which vectors recall uses meanwhile; all know the `protocol`.
+"""
 
 from __future__ import annotations
 

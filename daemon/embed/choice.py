@@ -6,19 +6,19 @@ from typing import NamedTuple, Protocol
 
 from ...auth.errors import RecalldError
 from ...auth.paths import read_private
-from .alignment import Alignment
-from .guarded import Guarded
-from .layered import Layered
-from .minilm import MiniLm
 from .none import NoEmbedder
-from .ollama import OLLAMA
-from .ollama import URL as OLLAMA_URL
-from .onnx import Onnx
-from .openai_compatible import OPENAI
-from .post import Place
 from .protocol import Embedder, VectorsUnavailable
-from .remote import Model, Remote
-from .static import StaticEmbedder
+from .providers.guarded import Guarded
+from .providers.ollama import OLLAMA
+from .providers.ollama import URL as OLLAMA_URL
+from .providers.onnx import Onnx
+from .providers.openai_compatible import OPENAI
+from .providers.post import Place
+from .providers.remote import Model, Remote
+from .shipped.alignment import Alignment
+from .shipped.layered import Layered
+from .shipped.minilm import MiniLm
+from .shipped.static import StaticEmbedder
 
 
 class EmbedderSettings(Protocol):

@@ -47,7 +47,7 @@ def check(settings: EmbedderSettings, given: Set[str]) -> None:
 
 
 def _check_address(url: str, *, has_key: bool) -> None:
-    from .post import is_loopback  # for those who use a provider
+    from .providers.post import is_loopback  # for those who use a provider
 
     if not url.startswith(("http://", "https://")):
         raise InvalidSettings(

@@ -17,8 +17,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final, NamedTuple, cast
 
-from ..embed.post import Place, Poster
 from ..embed.protocol import VectorsUnavailable
+from ..embed.providers.post import Place, Poster
 from ..recall.budget import tokens_of
 
 SWITCH: Final = "RECALLD_HOOKS"

@@ -70,7 +70,7 @@ class Question:
         """The vector to ask notes by whose best word match is this share of the ideal one.
 
         Turns are asked by the quick one as long as they are not read closely (see
-        embed/layered.py).
+        embed/shipped/layered.py).
         """
         if self.quick is None or self._read is None or match >= LITTLE:
             return self.quick

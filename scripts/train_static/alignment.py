@@ -4,7 +4,7 @@ A ridge regression from the teacher's vectors of its texts to the table's own of
 """
 
 import numpy as np
-from recalld.daemon.embed.wordpiece import WordPiece
+from recalld.daemon.embed.shipped.wordpiece import WordPiece
 
 from . import table as tables
 from .places import Places

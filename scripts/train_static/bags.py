@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from recalld.daemon.embed.wordpiece import WordPiece
+from recalld.daemon.embed.shipped.wordpiece import WordPiece
 
 from .teacher import Floats
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from recalld.daemon.embed.wordpiece import WordPiece
+from recalld.daemon.embed.shipped.wordpiece import WordPiece
 
 from . import lexical
 from . import table as tables

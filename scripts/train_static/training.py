@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from recalld.daemon.embed.wordpiece import WordPiece
+from recalld.daemon.embed.shipped.wordpiece import WordPiece
 
 from . import table as tables
 from .bags import Bags, Integers, bagged, joined, without_overlap

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from recalld.auth import keys, paths
-from recalld.daemon.embed.alignment import Alignment
-from recalld.daemon.embed.layered import Layered
-from recalld.daemon.embed.minilm import MiniLm
-from recalld.daemon.embed.quantisation import to_int8
-from recalld.daemon.embed.static import StaticEmbedder
+from recalld.daemon.embed.background.quantisation import to_int8
+from recalld.daemon.embed.shipped.alignment import Alignment
+from recalld.daemon.embed.shipped.layered import Layered
+from recalld.daemon.embed.shipped.minilm import MiniLm
+from recalld.daemon.embed.shipped.static import StaticEmbedder
 from recalld.storage import vectors
 from recalld.storage.drafts import Draft, insert
 from recalld.storage.engine import Store

@@ -11,8 +11,8 @@ import time
 
 import numpy as np
 import numpy.typing as npt
-from recalld.daemon.embed.quantisation import to_int8
-from recalld.daemon.embed.static import StaticEmbedder
+from recalld.daemon.embed.background.quantisation import to_int8
+from recalld.daemon.embed.shipped.static import StaticEmbedder
 from recalld.daemon.recall import signatures
 from recalld.daemon.recall.signatures import Signatures
 from recalld.storage.vectors import CHUNK_ROWS

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from recalld.daemon.embed.backlog import Backlog
-from recalld.daemon.embed.reading import Reading
+from recalld.daemon.embed.background.backlog import Backlog
+from recalld.daemon.embed.background.reading import Reading
 from recalld.daemon.retrieval import Retrieval
 from recalld.daemon.settings import Settings
 from recalld.storage.engine import Store

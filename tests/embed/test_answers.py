@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recalld.daemon.embed import answers
-from recalld.daemon.embed.openai_compatible import OPENAI
-from recalld.daemon.embed.post import is_loopback
 from recalld.daemon.embed.protocol import VectorsUnavailable
+from recalld.daemon.embed.providers import answers
+from recalld.daemon.embed.providers.openai_compatible import OPENAI
+from recalld.daemon.embed.providers.post import is_loopback
 
 NUMBERS = st.floats(-(2.0**100), 2.0**100, width=32)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recalld.daemon.embed.arrivals import (
+from recalld.daemon.embed.background.arrivals import (
     HURRY_SECONDS,
     LONGEST_SECONDS,
     MOST,

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
-from recalld.daemon.embed.backlog import Backlog
+from recalld.daemon.embed.background.backlog import Backlog
+from recalld.daemon.embed.background.quantisation import to_int8
 from recalld.daemon.embed.none import NoEmbedder
 from recalld.daemon.embed.protocol import Embedder, VectorsUnavailable
-from recalld.daemon.embed.quantisation import to_int8
-from recalld.daemon.embed.static import StaticEmbedder
+from recalld.daemon.embed.shipped.static import StaticEmbedder
 from recalld.storage import chunks, edits, vectors
 from recalld.storage.drafts import Draft, insert
 from recalld.storage.engine import Store

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from recalld.auth.errors import InvalidSettings
 from recalld.daemon.embed.choice import choose
-from recalld.daemon.embed.guarded import Guarded
-from recalld.daemon.embed.layered import Layered
 from recalld.daemon.embed.none import NoEmbedder
 from recalld.daemon.embed.protocol import VectorsUnavailable
-from recalld.daemon.embed.static import StaticEmbedder
+from recalld.daemon.embed.providers.guarded import Guarded
+from recalld.daemon.embed.shipped.layered import Layered
+from recalld.daemon.embed.shipped.static import StaticEmbedder
 from recalld.daemon.settings import Settings, load
 
 

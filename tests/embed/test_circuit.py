@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 import pytest
-from recalld.daemon.embed.circuit import FIRST_PAUSE, LONGEST_PAUSE, Circuit
-from recalld.daemon.embed.guarded import Guarded
 from recalld.daemon.embed.protocol import VectorsUnavailable
-from recalld.daemon.embed.static import StaticEmbedder
+from recalld.daemon.embed.providers.circuit import FIRST_PAUSE, LONGEST_PAUSE, Circuit
+from recalld.daemon.embed.providers.guarded import Guarded
+from recalld.daemon.embed.shipped.static import StaticEmbedder
 
 
 class Clock:

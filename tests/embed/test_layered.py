@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from recalld.daemon.embed.alignment import Alignment
-from recalld.daemon.embed.layered import Layered
-from recalld.daemon.embed.minilm import MiniLm
 from recalld.daemon.embed.protocol import VectorsUnavailable
-from recalld.daemon.embed.static import StaticEmbedder
+from recalld.daemon.embed.shipped.alignment import Alignment
+from recalld.daemon.embed.shipped.layered import Layered
+from recalld.daemon.embed.shipped.minilm import MiniLm
+from recalld.daemon.embed.shipped.static import StaticEmbedder
 
 STATIC, MINILM, ALIGNMENT = StaticEmbedder(), MiniLm(), Alignment()
 NOTES = (

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from recalld.daemon.embed.minilm import MiniLm
 from recalld.daemon.embed.protocol import VectorsUnavailable
+from recalld.daemon.embed.shipped.minilm import MiniLm
 
 MINILM = MiniLm()
-WEIGHTS = Path(__file__).resolve().parents[2] / "daemon" / "embed" / "weights"
+WEIGHTS = Path(__file__).resolve().parents[2] / "daemon" / "embed" / "shipped" / "weights"
 
 
 def test_meaning_without_a_common_word() -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from recalld.daemon.embed.onnx import Onnx
 from recalld.daemon.embed.protocol import VectorsUnavailable
-from recalld.daemon.embed.remote import Model
+from recalld.daemon.embed.providers.onnx import Onnx
+from recalld.daemon.embed.providers.remote import Model
 
 TINY = Path(__file__).parent / "data" / "tiny"
 INSTALLED = all(importlib.util.find_spec(name) for name in ("onnxruntime", "tokenizers"))

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from recalld.daemon.embed import reading, standing
-from recalld.daemon.embed.alignment import Alignment
-from recalld.daemon.embed.backlog import Backlog
-from recalld.daemon.embed.layered import Layered
-from recalld.daemon.embed.minilm import MiniLm
-from recalld.daemon.embed.quantisation import to_int8
-from recalld.daemon.embed.reading import Reading
-from recalld.daemon.embed.static import StaticEmbedder
+from recalld.daemon.embed import standing
+from recalld.daemon.embed.background import reading
+from recalld.daemon.embed.background.backlog import Backlog
+from recalld.daemon.embed.background.quantisation import to_int8
+from recalld.daemon.embed.background.reading import Reading
+from recalld.daemon.embed.shipped.alignment import Alignment
+from recalld.daemon.embed.shipped.layered import Layered
+from recalld.daemon.embed.shipped.minilm import MiniLm
+from recalld.daemon.embed.shipped.static import StaticEmbedder
 from recalld.storage import edits, vectors
 from recalld.storage.drafts import Draft, insert
 from recalld.storage.engine import Store

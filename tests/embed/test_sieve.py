@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import pytest
+from recalld.daemon.embed.background.sieve import MOST_TRIES, Sieve
 from recalld.daemon.embed.protocol import TextRefused, VectorsUnavailable
-from recalld.daemon.embed.sieve import MOST_TRIES, Sieve
-from recalld.daemon.embed.static import StaticEmbedder
+from recalld.daemon.embed.shipped.static import StaticEmbedder
 from recalld.storage.vectors import Pending
 
 

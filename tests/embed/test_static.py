@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from recalld.daemon.embed import static
+from recalld.daemon.embed.background.quantisation import to_int8
 from recalld.daemon.embed.none import NoEmbedder
 from recalld.daemon.embed.protocol import VectorsUnavailable
-from recalld.daemon.embed.quantisation import to_int8
-from recalld.daemon.embed.static import StaticEmbedder
-from recalld.daemon.embed.wordpiece import WordPiece
+from recalld.daemon.embed.shipped import static
+from recalld.daemon.embed.shipped.static import StaticEmbedder
+from recalld.daemon.embed.shipped.wordpiece import WordPiece
 
 WEIGHTS = Path(static.__file__).parent / "weights"
 EMBEDDER = StaticEmbedder()

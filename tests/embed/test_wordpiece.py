@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from recalld.daemon.embed.wordpiece import WordPiece
+from recalld.daemon.embed.shipped.wordpiece import WordPiece
 
 VOCABULARY = ["[PAD]", "get", "user", "name", "##s", "cafe", "run", "##ning", ".", "数", "据"]
 SPLIT = WordPiece(VOCABULARY)

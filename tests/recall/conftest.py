@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from recalld.daemon.embed.protocol import Embedder
-from recalld.daemon.embed.static import StaticEmbedder
+from recalld.daemon.embed.shipped.static import StaticEmbedder
 
 from tests.recall.remembered import Remembered, Sizes
 

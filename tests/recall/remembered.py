@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from recalld.daemon.deadline import Deadline
-from recalld.daemon.embed.backlog import Backlog
+from recalld.daemon.embed.background.backlog import Backlog
 from recalld.daemon.embed.protocol import Embedder
 from recalld.daemon.embed.standing import Standing
 from recalld.daemon.recall.pipeline import Recall

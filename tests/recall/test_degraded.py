@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from recalld.daemon.embed.none import NoEmbedder
 from recalld.daemon.embed.protocol import VectorsUnavailable
-from recalld.daemon.embed.static import StaticEmbedder
+from recalld.daemon.embed.shipped.static import StaticEmbedder
 from recalld.storage.transaction import Transaction
 
 from tests.recall.conftest import Open

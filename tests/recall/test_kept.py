@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from recalld.daemon.embed.alignment import Alignment
-from recalld.daemon.embed.layered import Layered
-from recalld.daemon.embed.minilm import MiniLm
-from recalld.daemon.embed.static import StaticEmbedder
+from recalld.daemon.embed.shipped.alignment import Alignment
+from recalld.daemon.embed.shipped.layered import Layered
+from recalld.daemon.embed.shipped.minilm import MiniLm
+from recalld.daemon.embed.shipped.static import StaticEmbedder
 from recalld.daemon.recall import kept, shelf_file, shelves
 from recalld.storage import lineage, unread, vectors
 from recalld.storage.edits import undo

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from recalld.daemon.embed.alignment import Alignment
-from recalld.daemon.embed.layered import Layered
-from recalld.daemon.embed.minilm import MiniLm
 from recalld.daemon.embed.protocol import VectorsUnavailable
-from recalld.daemon.embed.static import StaticEmbedder
+from recalld.daemon.embed.shipped.alignment import Alignment
+from recalld.daemon.embed.shipped.layered import Layered
+from recalld.daemon.embed.shipped.minilm import MiniLm
+from recalld.daemon.embed.shipped.static import StaticEmbedder
 from recalld.daemon.recall import question
 
 from tests.recall.conftest import Open

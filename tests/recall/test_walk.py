@@ -8,7 +8,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from recalld.daemon.embed.quantisation import to_int8
+from recalld.daemon.embed.background.quantisation import to_int8
 from recalld.daemon.recall import lexical
 from recalld.daemon.recall.columns import BLOCK
 from recalld.daemon.recall.dense import similarities

@@ -15,6 +15,15 @@ ALLOWED = {
     "client": {"client", "auth"},
     "daemon": {"daemon", "auth", "storage"},
 }
+ROOMS = {
+    "shipped": {"shipped", "protocol"},
+    "providers": {"providers", "protocol"},
+    "background": {"background", "protocol", "standing"},
+    "protocol": set[str](),
+    "none": {"protocol"},
+    "standing": {"none", "protocol"},
+}
+"""What of `daemon.embed` its parts may import; `choice` alone knows the embedders by name."""
 
 
 def test_packages_import_only_along_the_arrows(repository: Path) -> None:
@@ -26,6 +35,24 @@ def test_packages_import_only_along_the_arrows(repository: Path) -> None:
             known = len(parts) > 1 and parts[0] == "recalld" and parts[1] in PACKAGES
             if known and parts[1] not in ALLOWED[source.package]:
                 wrong.append(f"{source.path}:{line} imports {name}")
+    assert wrong == []
+
+
+def test_the_rooms_of_embed_do_not_know_each_other(repository: Path) -> None:
+    """Embedders, wherever they come from, know the protocol, and so does the work with them."""
+    wrong: list[str] = []
+    seen: set[str] = set()
+    for source in product(repository):
+        own = source.name.split(".")
+        if own[:2] != ["daemon", "embed"] or own[2] not in ROOMS:
+            continue
+        seen.add(own[2])
+        for name, line in imports(source):
+            parts = name.split(".")
+            inside = parts[:3] == ["recalld", "daemon", "embed"] and len(parts) > 3
+            if inside and parts[3] not in ROOMS[own[2]]:
+                wrong.append(f"{source.path}:{line} imports {name}")
+    assert seen == set(ROOMS)
     assert wrong == []
 
 

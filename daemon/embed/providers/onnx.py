@@ -16,13 +16,13 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
-from .protocol import VectorsUnavailable
+from ..protocol import VectorsUnavailable
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from .protocol import Vectors
+    from ..protocol import Vectors
     from .remote import Model
 
     Ids = npt.NDArray[np.int64]

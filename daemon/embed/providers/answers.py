@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from .protocol import VectorsUnavailable
+from ..protocol import VectorsUnavailable
 
 if TYPE_CHECKING:
-    from .protocol import Vectors
+    from ..protocol import Vectors
 
 
 def decoded(raw: bytes, who: str) -> dict[str, object]:

@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ...storage.vectors import Item, Pending
-from .protocol import Embedder, TextRefused, VectorsUnavailable
+from ....storage.vectors import Item, Pending
+from ..protocol import Embedder, TextRefused, VectorsUnavailable
 from .quantisation import to_int8
 
 PROBE = "recalld"

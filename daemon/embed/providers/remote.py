@@ -7,12 +7,12 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..protocol import TextRefused, VectorsUnavailable
 from . import answers
 from .post import Place, Poster
-from .protocol import TextRefused, VectorsUnavailable
 
 if TYPE_CHECKING:
-    from .protocol import Vectors
+    from ..protocol import Vectors
 
 BATCH = 32
 _PROBE = "recalld"

@@ -11,10 +11,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from .protocol import VectorsUnavailable
+from ..protocol import VectorsUnavailable
 
 if TYPE_CHECKING:
-    from .protocol import Vectors
+    from ..protocol import Vectors
 
 _WEIGHTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "weights")
 _FILE = "minilm_to_static.npy"

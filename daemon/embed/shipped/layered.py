@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from ..protocol import Embedder, VectorsUnavailable
 from .alignment import Alignment
 from .minilm import MiniLm
-from .protocol import Embedder, VectorsUnavailable
 
 if TYPE_CHECKING:
-    from .protocol import Vectors
+    from ..protocol import Vectors
 
 NOTES: Final = 0.85
 """MiniLM's share in the vector of a note. Paraphrases want all of it (hit@5 .67 at .5, .72 here),

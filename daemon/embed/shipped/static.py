@@ -14,14 +14,14 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .protocol import VectorsUnavailable
+from ..protocol import VectorsUnavailable
 from .wordpiece import WordPiece
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from .protocol import Vectors
+    from ..protocol import Vectors
 
 _WEIGHTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "weights")
 # Beyond this many pieces more text no longer moves the sum; 64 KiB of text would be 16,000.

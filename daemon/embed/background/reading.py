@@ -13,16 +13,16 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
-from ...storage import unread, vectors
-from ...storage.engine import Store
-from ...storage.faults import Closed
-from ...storage.reader import Reader
-from ...storage.transaction import Change, Transaction
-from ...storage.unread import Unread, Waiting
-from ...storage.vectors import Item, Space
-from ..life.memory import give_back
-from . import standing
-from .protocol import CloseReader, Embedder, VectorsUnavailable
+from ....storage import unread, vectors
+from ....storage.engine import Store
+from ....storage.faults import Closed
+from ....storage.reader import Reader
+from ....storage.transaction import Change, Transaction
+from ....storage.unread import Unread, Waiting
+from ....storage.vectors import Item, Space
+from ...life.memory import give_back
+from .. import standing
+from ..protocol import CloseReader, Embedder, VectorsUnavailable
 from .quantisation import to_int8
 
 log = logging.getLogger("recalld.embed")

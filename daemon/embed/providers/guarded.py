@@ -13,11 +13,11 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as TookTooLong
 from typing import TYPE_CHECKING
 
+from ..protocol import Embedder, VectorsUnavailable
 from .circuit import Circuit
-from .protocol import Embedder, VectorsUnavailable
 
 if TYPE_CHECKING:
-    from .protocol import Vectors
+    from ..protocol import Vectors
 
 # As many as there are workers by default: they never queue up behind one another.
 _THREADS = 4

@@ -16,18 +16,18 @@ from functools import partial
 
 import apsw
 
-from ...storage import namespaces, unread, vectors
-from ...storage.engine import Store
-from ...storage.faults import Closed, StorageFault
-from ...storage.reader import Reader
-from ...storage.transaction import Change
-from ...storage.vectors import Pending, Space
-from . import standing
+from ....storage import namespaces, unread, vectors
+from ....storage.engine import Store
+from ....storage.faults import Closed, StorageFault
+from ....storage.reader import Reader
+from ....storage.transaction import Change
+from ....storage.vectors import Pending, Space
+from .. import standing
+from ..protocol import Embedder, VectorsUnavailable
+from ..standing import Standing
 from .arrivals import FEW, Arrivals
 from .progress import Progress
-from .protocol import Embedder, VectorsUnavailable
 from .sieve import Sieve
-from .standing import Standing
 
 log = logging.getLogger("recalld.embed")
 # The change feed wakes the thread; this is for what it cannot see, such as a repaired store.

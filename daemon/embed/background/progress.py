@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .protocol import Embedder
+from ..protocol import Embedder
 
 
 class Progress:

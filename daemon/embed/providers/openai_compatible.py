@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from .protocol import VectorsUnavailable
+from ..protocol import VectorsUnavailable
 from .remote import Dialect
 
 

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from .protocol import TextRefused, VectorsUnavailable
+from ..protocol import TextRefused, VectorsUnavailable
 
 if TYPE_CHECKING:
     import httpx

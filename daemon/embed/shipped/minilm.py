@@ -13,11 +13,11 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from .protocol import VectorsUnavailable
+from ..protocol import VectorsUnavailable
 from .wordpiece import WordPiece
 
 if TYPE_CHECKING:
-    from .protocol import Vectors
+    from ..protocol import Vectors
     from .transformer import Transformer
 
 _WEIGHTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "weights")

@@ -1,0 +1,1 @@
+"""Embedders the user brings, a server or a model folder, and what guards recall against them."""
