@@ -97,7 +97,7 @@ def _before(tx: Transaction, scope: Scope, latest: Version) -> Version:
     if earlier is not None and earlier.restores:
         earlier = history.at_version(tx.connection, scope, ulid, earlier.restores)
     if earlier is None:
-        raise NothingToUndo("This is the first version of the memory; nothing comes before it.")
+        raise NothingToUndo("There is nothing to undo: the memory is as it was first stored.")
     return earlier
 
 

@@ -11,7 +11,7 @@ StorageFault
 |- MissingRow      no such memory in this scope
 |- StaleVersion    the memory is no longer at the version the caller saw
 |- ForeignRow      the memory was written under another grant and only own rows may change
-|- NothingToUndo   the memory is at its first version
+|- NothingToUndo   the memory is as it was first stored
 |- KeyReused       the idempotency key belongs to another request
 |- NoVectors       the vector extension could not be loaded
 |- Invalid         a value no row may hold
@@ -81,7 +81,7 @@ class ForeignRow(StorageFault):
 
 
 class NothingToUndo(StorageFault):
-    """The memory is at its first version; there is nothing before it."""
+    """The memory is as it was first stored; there is no state before that to go back to."""
 
 
 class KeyReused(StorageFault):

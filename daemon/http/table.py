@@ -171,7 +171,6 @@ MEMORIES = (
         GRANT,
         "Undo the last change",
         responses.Memory,
-        errors=(e.Conflict,),
         keyed=True,
     ),
     Route(

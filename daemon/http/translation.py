@@ -17,7 +17,7 @@ TABLE: dict[type[faults.StorageFault], type[errors.RecalldError]] = {
     faults.MissingRow: errors.NotFound,
     faults.StaleVersion: errors.Conflict,
     faults.ForeignRow: errors.AccessDenied,
-    faults.NothingToUndo: errors.Conflict,
+    faults.NothingToUndo: errors.InvalidRequest,
     faults.KeyReused: errors.IdempotencyMismatch,
     faults.Invalid: errors.InvalidRequest,
     faults.NoVectors: errors.StorageTrouble,
@@ -32,6 +32,7 @@ HINTS: dict[type[faults.StorageFault], str] = {
     ),
     faults.FullDisk: "Free some space; what was stored before is safe.",
     faults.StaleVersion: "Read it again and repeat the change.",
+    faults.NothingToUndo: "To see every version of it: recalld history ID",
     faults.ForeignRow: "Only an admin of the namespace may change what others stored.",
 }
 

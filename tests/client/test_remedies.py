@@ -132,6 +132,20 @@ def test_a_change_is_told_in_a_line(recalld: Cli) -> None:
     assert len(long) < 400
 
 
+def test_undoing_what_was_never_changed(recalld: Cli) -> None:
+    """It is the call that makes no sense, at the first version and after the last undo alike."""
+    ident = str(recalld.json("store", "Redis listens on 6380")["id"])
+    for _ in range(2):
+        done = recalld("undo", ident)
+        assert done.returncode == 64
+        assert done.stderr == (
+            "recalld: There is nothing to undo: the memory is as it was first stored."
+            " To see every version of it: recalld history ID\n"
+        )
+        recalld.ok("edit", ident, "--content", "Redis listens on 6381")
+        recalld.ok("undo", ident)
+
+
 def test_the_digits_of_a_token_are_called_its_fingerprint(recalld: Cli) -> None:
     """`where` calls them as the list of grants does, and they are the same."""
     assert recalld.json("where")["fingerprint"] is None

@@ -116,7 +116,19 @@ def test_forgetting_can_be_undone(client: Http) -> None:
     assert (back["content"], back["id"]) == ("precious", ulid)
     versions = client.get(f"/v1/memories/{ulid}/history").json["versions"]
     assert [entry["op"] for entry in versions] == ["store", "forget", "undo"]
-    assert client.call("POST", f"/v1/memories/{client.store('new')}/undo").code == "conflict"
+
+
+def test_undoing_beyond_the_first_state(client: Http) -> None:
+    """It is the request that makes no sense, whatever number the version has by then."""
+    ulid = client.store("new")
+    for _ in range(2):
+        refused = client.call("POST", f"/v1/memories/{ulid}/undo")
+        assert (refused.status, refused.code) == (400, "invalid_request")
+        assert "as it was first stored" in refused.json["error"]["message"]
+        assert refused.json["error"]["hint"]
+        client.call("PATCH", f"/v1/memories/{ulid}", {"content": "newer"})
+        back = client.call("POST", f"/v1/memories/{ulid}/undo").json
+        assert (back["content"], back["version"] > 2) == ("new", True)
 
 
 def test_a_long_history_comes_in_pages(client: Http) -> None:
