@@ -13,6 +13,7 @@ from ..connectors import connection, hosts
 from ..connectors.connection import Done, Order
 from ..connectors.launch import Launch, launch
 from ..connectors.target import SCOPES, Place, place
+from ..service.installation import insistence
 from . import terminal
 from .verb import Context, Verb, working_folder
 
@@ -65,26 +66,15 @@ def _disconnect_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _connect(context: Context, args: argparse.Namespace) -> int:
     where = _place(context, args, str(args.scope))
-    started, doubts = _launched(context, args)
+    started = launch(sys.argv[0], context.environ, temporary=bool(args.force))
     rules = _rules(context) if args.rules_file else None
     order = Order(str(args.host), where, started, rules)
     done = connection.connect(context.layout, order, context.deadline, dry=bool(args.dry_run))
-    notes = doubts + _notes(where, order, rules)
+    notes = _notes(where, order, rules)
     told: dict[str, object] = {"scope": where.scope, "launcher": started.launcher}
     only = " --scope project" if where.scope == "project" else ""
     _tell(context, args, done, told, notes, f"recalld disconnect {order.host}{only}")
     return 0
-
-
-def _launched(context: Context, args: argparse.Namespace) -> tuple[Launch, list[str]]:
-    """How the agent is to start recalld, and what a dry run has to say about it."""
-    try:
-        return launch(sys.argv[0], context.environ, temporary=bool(args.force)), []
-    except InvalidRequest as error:
-        started = launch(sys.argv[0], context.environ, temporary=True)  # or there is none at all
-        if not args.dry_run:
-            raise
-        return started, [f"{error.message} {error.hint}"]
 
 
 def _disconnect(context: Context, args: argparse.Namespace) -> int:
@@ -93,7 +83,10 @@ def _disconnect(context: Context, args: argparse.Namespace) -> int:
     done = connection.disconnect(
         context.layout, order, scopes, context.deadline, dry=bool(args.dry_run)
     )
-    _tell(context, args, done, {"scope": args.scope}, [], f"recalld connect {order.host}")
+    only = " --scope project" if args.scope == "project" else ""
+    agent = f" --agent {args.agent}" if args.agent != "recalld" else ""
+    undo = f"recalld connect {order.host}{only}{agent}{insistence(sys.argv[0], context.environ)}"
+    _tell(context, args, done, {"scope": args.scope}, [], undo)
     return 0
 
 
@@ -139,8 +132,8 @@ def _tell(
         terminal.say(f"There is nothing of ours in the settings of {args.host}.")
     for note in notes:
         terminal.notice(note)
-    if changed and not dry:
-        terminal.notice(f"to undo: {undo}")
+    if changed:
+        terminal.notice("Nothing was written." if dry else f"to undo: {undo}")
 
 
 def _show(one: Done, *, dry: bool) -> None:

@@ -10,6 +10,7 @@ from ...auth.errors import RecalldError
 from ...auth.paths import Layout
 from ..connection.documents import Document, document, text
 from ..service.examination import Check
+from ..service.installation import insistence
 from . import hosts, receipts, settings_file, settings_json, settings_toml
 from .formats import judged
 from .launch import Launch, launch, program
@@ -37,12 +38,13 @@ def examine(layout: Layout, environ: Mapping[str, str], argv0: str, root: str) -
         started = launch(argv0, environ, temporary=True)
     except RecalldError:
         started = Launch("recalld", environ.get("RECALLD_HOME", ""))
+    insisting = insistence(argv0, environ)
     written = list(receipts.every(layout))
     for name in hosts.NAMES:
         for scope in SCOPES:
             here = place(environ, root, scope, _agent(name, written))
             mine = [receipt for receipt in written if _is_for(receipt, name, here)]
-            yield from _host(name, here, started, mine)
+            yield from _host(name, here, started, mine, _command(name, here) + insisting)
 
 
 def _agent(host: str, written: list[Receipt]) -> str:
@@ -59,9 +61,10 @@ def _is_for(receipt: Receipt, host: str, here: Place) -> bool:
     return host in receipt.hosts and receipt.root == root and receipt.kind != "rules"
 
 
-def _host(name: str, here: Place, started: Launch, mine: list[Receipt]) -> Iterator[Check]:
+def _host(
+    name: str, here: Place, started: Launch, mine: list[Receipt], connect: str
+) -> Iterator[Check]:
     module, label = hosts.load(name), _label(name, here)
-    connect = _command(name, here)
     targets = module.targets(here, started)
     try:
         held = [(target, _held(target, name)) for target in targets]

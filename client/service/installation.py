@@ -58,6 +58,18 @@ def launcher(argv0: str, environ: Mapping[str, str], *, temporary: bool = False)
     return found
 
 
+def insistence(argv0: str, environ: Mapping[str, str]) -> str:
+    """What a command that writes the launcher down has to end with, so that it is not refused."""
+    return "" if _is_had(argv0, environ, False) or not _is_had(argv0, environ, True) else " --force"
+
+
+def _is_had(argv0: str, environ: Mapping[str, str], temporary: bool) -> bool:
+    try:
+        return bool(launcher(argv0, environ, temporary=temporary))
+    except InvalidRequest:
+        return False
+
+
 def _candidate(argv0: str, environ: Mapping[str, str]) -> str | None:
     name = os.path.basename(argv0)
     if name != "recalld":  # python -m recalld

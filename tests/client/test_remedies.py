@@ -54,7 +54,7 @@ def test_what_only_the_owner_may_call_is_called_as_the_owner() -> None:
 
 
 def test_connecting_a_command_that_may_not_last(recalld: Cli, tmp_path: Path) -> None:
-    """It is refused with --force as the remedy; a dry run shows its diff all the same."""
+    """It is refused with --force as the remedy, by a dry run too; what suggests it has --force."""
     os.symlink(program()[0], tmp_path / "recalld")
     path = f"{tmp_path}:{recalld.env['PATH']}"
     passing = Cli(recalld.env | {"PATH": path, "TMPDIR": str(tmp_path.parent)}, recalld.cwd)
@@ -62,9 +62,21 @@ def test_connecting_a_command_that_may_not_last(recalld: Cli, tmp_path: Path) ->
     assert refused.returncode == 64
     assert "--force" in refused.stderr
     dry = passing.shell("recalld connect claude-code --dry-run")
-    assert dry.returncode == 0, dry.stderr
-    assert "+" in dry.stdout
-    assert "--force" in dry.stderr
+    assert (dry.returncode, dry.stdout, dry.stderr) == (64, "", refused.stderr)
+    forced = passing.shell("recalld connect claude-code --dry-run --force")
+    assert forced.returncode == 0, forced.stderr
+    assert "+++" in forced.stdout
+    assert "Nothing was written" in forced.stderr
+    (Path(recalld.env["HOME"]) / ".claude").mkdir()
+    seen = passing.shell("recalld doctor").stdout.splitlines()
+    (told,) = [line for line in seen if line.startswith("claude-code")]
+    assert passing.shell(told.rpartition("Run: ")[2]).returncode == 0
+    for scope in ("", " --scope project"):
+        passing.shell(f"recalld connect claude-code --force{scope}")
+        gone = passing.shell(f"recalld disconnect claude-code{scope}")
+        again = gone.stderr.rpartition("to undo: ")[2]
+        assert again == f"recalld connect claude-code{scope} --force\n"
+        assert passing.shell(again).returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from recalld.client.connectors import health, hosts
+from recalld.client.service import installation
 from recalld.client.service.examination import Check
 
 from tests.connect.wired import Wired, write
 from tests.harness.cli import Cli
 
 
+def lasting(_path: str, _environ: Mapping[str, str]) -> bool:
+    """Stands in for `ephemeral`, which tests are wherever they run: no place vanishes by itself."""
+    return False
+
+
 @pytest.fixture
-def examined(wired: Wired) -> Wired:
-    """Without a data folder in the environment, so that commands compare equal."""
+def examined(wired: Wired, monkeypatch: pytest.MonkeyPatch) -> Wired:
+    """A command that lasts, and no data folder in the environment: commands compare equal."""
+    monkeypatch.setattr(installation, "ephemeral", lasting)
     wired.environ = {name: one for name, one in wired.environ.items() if name != "RECALLD_HOME"}
     return wired
 
@@ -43,6 +51,12 @@ def test_an_agent_that_is_here_is_offered(examined: Wired) -> None:
     (examined.home / ".codex").mkdir()
     check = only(examined)
     assert (check.name, check.state, check.fix) == ("codex", "note", "Run: recalld connect codex")
+
+
+def test_what_is_suggested_is_not_refused(wired: Wired) -> None:
+    """From a place where connecting wants --force, the command in the line has it."""
+    (wired.home / ".codex").mkdir()
+    assert only(wired).fix == "Run: recalld connect codex --force"
 
 
 @pytest.mark.parametrize("host", hosts.NAMES)
