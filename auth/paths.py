@@ -28,6 +28,7 @@ SMALL_FILE = 16_384
 """Bytes read at most from a record, a token or a key; the largest of them is under 1 KiB."""
 
 _OPEN_TO_OTHERS = 0o077
+_WRITABLE_BY_OTHERS = 0o022
 _SAFE_IN_SHELL = frozenset(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:@%,"
 )
@@ -178,16 +179,37 @@ def refuse_unsafe(path: str, found: os.stat_result) -> None:
             f"{path} is a symbolic link; recalld only trusts the real thing.",
             hint=f"Put the real file or folder there: rm {quote(path)}",
         )
-    if found.st_uid != os.geteuid():
-        raise UnsafePermissions(
-            f"{path} belongs to user {found.st_uid}, not to you ({os.geteuid()}).",
-            hint=f"Run: sudo chown {os.geteuid()} {quote(path)}",
-        )
+    _refuse_foreign(path, found)
     if found.st_mode & _OPEN_TO_OTHERS:
         wanted = "700" if stat.S_ISDIR(found.st_mode) else "600"
         raise UnsafePermissions(
             f"{path} is open to others (mode {stat.S_IMODE(found.st_mode):o}).",
             hint=f"Run: chmod {wanted} {quote(path)}",
+        )
+
+
+def _refuse_foreign(path: str, found: os.stat_result) -> None:
+    if found.st_uid != os.geteuid():
+        raise UnsafePermissions(
+            f"{path} belongs to user {found.st_uid}, not to you ({os.geteuid()}).",
+            hint=f"Run: sudo chown {os.geteuid()} {quote(path)}",
+        )
+
+
+def refuse_written_by_others(path: str, found: os.stat_result) -> None:
+    """The judgement of an open file that we obey, though others may read it: settings.
+
+    The owner may have linked it from elsewhere, and a system may provide it (root could change us
+    too). Raises UnsafePermissions for what others could have written, and for what is no file.
+    """
+    if not stat.S_ISREG(found.st_mode):
+        raise UnsafePermissions(f"{path} is not a regular file.", hint="Move it away.")
+    if found.st_uid != 0:
+        _refuse_foreign(path, found)
+    if found.st_mode & _WRITABLE_BY_OTHERS:
+        raise UnsafePermissions(
+            f"{path} can be changed by others (mode {stat.S_IMODE(found.st_mode):o}).",
+            hint=f"Run: chmod 600 {quote(path)}",
         )
 
 

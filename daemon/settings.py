@@ -13,7 +13,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ..auth.errors import InvalidSettings
+from ..auth.errors import InvalidSettings, UnsafePermissions
+from ..auth.paths import refuse_written_by_others
 from .embed import requirements
 
 PREFIX = "RECALLD_"
@@ -94,6 +95,7 @@ def load(config: str, environ: Mapping[str, str]) -> Settings:
     Raises:
         InvalidSettings: an unknown name in the file, an impossible value in file or environment,
             or embedding settings that do not go together.
+        UnsafePermissions: others could have written the file.
     """
     values: dict[str, object] = {**_from_file(config), **_from_environment(environ)}
     try:
@@ -109,7 +111,7 @@ def load(config: str, environ: Mapping[str, str]) -> Settings:
             f"Setting {name!r} is wrong: {first['msg']}.",
             hint=f"Correct it in {config} or in {PREFIX}{name.upper()}.",
         ) from None
-    requirements.check(chosen, chosen.model_fields_set)
+    requirements.check(chosen, chosen.model_fields_set, config, PREFIX)
     return chosen
 
 
@@ -121,11 +123,17 @@ def unknown_variables(environ: Mapping[str, str]) -> list[str]:
 
 def _from_file(config: str) -> dict[str, object]:
     try:
-        fd = os.open(config, os.O_RDONLY | os.O_CLOEXEC)
+        fd = os.open(config, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise InvalidSettings(f"{config} cannot be read: {error.strerror}.") from error
+    try:
+        # It says who is asked for vectors, and with whose key; so whoever wrote it must be trusted.
+        refuse_written_by_others(config, os.fstat(fd))
+    except UnsafePermissions:
+        os.close(fd)
+        raise
     with open(fd, "rb") as file:
         try:
             return tomllib.load(file)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -14,7 +15,13 @@ from typing import NamedTuple
 
 from ...auth import record
 from ...auth.errors import RecalldError, StoreDamaged, UnsafePermissions
-from ...auth.paths import Layout, check_private, check_private_dir, quote
+from ...auth.paths import (
+    Layout,
+    check_private,
+    check_private_dir,
+    quote,
+    refuse_written_by_others,
+)
 from ...auth.record import StaleRecord
 from ..connection.channel import Channel
 from ..connection.deadline import Deadline
@@ -101,6 +108,18 @@ def _files(layout: Layout) -> Iterator[Check]:
     for path in (layout.run, layout.db, layout.grants, layout.signing_key, layout.log):
         if os.path.lexists(path):
             yield _mode(path)
+    if os.path.exists(layout.config):
+        yield _settings(layout.config)
+
+
+def _settings(path: str) -> Check:
+    """What only others' writing is refused for: a file made by hand, with the modes of most."""
+    found, name = os.stat(path), os.path.basename(path)
+    check = _guarded(name, f"{path} is yours.", lambda: refuse_written_by_others(path, found))
+    if check.state != "ok" or not found.st_mode & 0o044 or found.st_uid != os.geteuid():
+        return check
+    seen = f"{path} can be read by others (mode {stat.S_IMODE(found.st_mode):o})."
+    return Check(name, "warning", seen, f"Run: chmod 600 {quote(path)}")
 
 
 def _grants(layout: Layout) -> Iterator[Check]:
@@ -223,7 +242,8 @@ def _unit(layout: Layout, environ: Mapping[str, str], argv0: str) -> Check:
     wrong = installation.drift(layout, environ, argv0)
     if wrong:
         reload = "Run: systemctl --user daemon-reload && recalld restart"
-        fix = reload if "manager" in wrong else "Run: recalld service install"
+        install = f"Run: recalld service install{installation.insistence(argv0, environ)}"
+        fix = reload if "manager" in wrong else install
         return Check("service", "warning", f"{wrong[:1].upper()}{wrong[1:]}.", fix)
     name = service.LABEL if sys.platform == "darwin" else service.UNIT
     return Check("service", "ok", f"{name} is installed and up to date.")

@@ -91,6 +91,18 @@ def test_a_damaged_store(recalld: Cli, stopped: Path, any_daemon: Daemon) -> Non
     assert examined(recalld)[0] == 0
 
 
+def test_a_setting_that_is_missing(recalld: Cli, stopped: Path) -> None:
+    """The start and doctor say which, what it means and in which file to put it."""
+    config = stopped / "config.toml"
+    config.write_text('embedder = "onnx"\n')
+    config.chmod(0o600)
+    words = f"'embed_model', the folder of the model. Add it to {config}"
+    refused = recalld("start")
+    assert refused.returncode == 78
+    assert words in refused.stderr
+    assert words in examined(recalld)[1]["daemon"]["seen"]
+
+
 def test_a_start_that_failed(recalld: Cli, stopped: Path) -> None:
     """Settings without sense are named as what the last start failed for; nothing is restarted."""
     (stopped / "config.toml").write_text("nonsense = true\n")
@@ -101,6 +113,50 @@ def test_a_start_that_failed(recalld: Cli, stopped: Path) -> None:
     assert failures(checks) == {"daemon"}
     assert "nonsense" in checks["daemon"]["seen"]
     assert checks["daemon"]["fix"].endswith("run: recalld start")
+
+
+@pytest.mark.parametrize(("mode", "state"), [(0o600, "ok"), (0o644, "warning"), (0o640, "warning")])
+def test_settings_that_others_may_read(recalld: Cli, stopped: Path, mode: int, state: str) -> None:
+    """They are obeyed, and doctor warns of them with the chmod that helps."""
+    config = stopped / "config.toml"
+    config.write_text('embedder = "none"\n')
+    config.chmod(mode)
+    assert recalld.json("start")["pid"]
+    assert recalld.json("status")["embedding"]["state"] in {"loading", "off"}
+    code, checks = examined(recalld)
+    assert (code, checks["config.toml"]["state"]) == (0, state)
+    if state == "warning":
+        assert f"can be read by others (mode {mode:o})" in checks["config.toml"]["seen"]
+        assert recalld.shell(checks["config.toml"]["fix"].removeprefix("Run: ")).returncode == 0
+        assert examined(recalld)[1]["config.toml"]["state"] == "ok"
+
+
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
+def test_settings_that_others_may_write(recalld: Cli, stopped: Path, mode: int) -> None:
+    """They are not obeyed: no daemon starts, and both say the chmod that helps."""
+    config = stopped / "config.toml"
+    config.write_text('embedder = "none"\n')
+    config.chmod(mode)
+    refused = recalld("start")
+    assert refused.returncode == 78
+    assert f"can be changed by others (mode {mode:o})" in refused.stderr
+    assert f"Run: chmod 600 {config}" in refused.stderr
+    code, checks = examined(recalld)
+    assert (code, checks["config.toml"]["state"]) == (78, "failure")
+    assert recalld.shell(checks["config.toml"]["fix"].removeprefix("Run: ")).returncode == 0
+    recalld.ok("start")
+    assert examined(recalld)[0] == 0
+
+
+def test_settings_linked_from_elsewhere(recalld: Cli, stopped: Path, tmp_path: Path) -> None:
+    """Many keep theirs with other dotfiles: what the link leads to is judged."""
+    kept = tmp_path / "dotfiles.toml"
+    kept.write_text('embedder = "none"\n')
+    (stopped / "config.toml").symlink_to(kept)
+    for mode, code in ((0o622, 78), (0o600, 0)):
+        kept.chmod(mode)
+        assert recalld("start").returncode == code
+        assert examined(recalld)[0] == code
 
 
 @pytest.mark.parametrize("running", [False, True])

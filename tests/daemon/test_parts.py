@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import subprocess
 import sys
 import threading
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from recalld.auth.errors import Busy, DeadlineExceeded, Draining, InvalidSettings
+from recalld.auth.errors import Busy, DeadlineExceeded, Draining, InvalidSettings, UnsafePermissions
 from recalld.daemon.deadline import Deadline
 from recalld.daemon.life.environment import scrub
 from recalld.daemon.life.lifecycle import Lifecycle, Phase
@@ -250,6 +251,15 @@ def test_wrong_settings_are_named(tmp_path: Path, text: str) -> None:
         load(str(config), {})
     assert caught.value.exit_code == 78
     assert "config.toml" in f"{caught.value.message}{caught.value.hint}"
+
+
+def test_settings_that_are_no_file(tmp_path: Path) -> None:
+    """A folder or a pipe in their place is refused at once, whatever its mode."""
+    (tmp_path / "folder.toml").mkdir(mode=0o700)
+    os.mkfifo(tmp_path / "pipe.toml", 0o600)
+    for name in ("folder.toml", "pipe.toml"):
+        with pytest.raises(UnsafePermissions, match="not a regular file"):
+            load(str(tmp_path / name), {})
 
 
 def test_repeated_warnings_collapse() -> None:

@@ -66,9 +66,12 @@ def test_settings_choose(values: dict[str, object], kind: type, model: str) -> N
     ],
 )
 def test_what_does_not_go_together(values: dict[str, object], complaint: str) -> None:
-    """A setting that is missing, ignored or dangerous stops the start with a sentence."""
-    with pytest.raises(InvalidSettings, match=complaint):
+    """A setting that is missing, ignored or dangerous stops the start with a sentence, and the
+    file to correct is named.
+    """
+    with pytest.raises(InvalidSettings, match=complaint) as caught:
         _loaded(**values)
+    assert "/nonexistent/config.toml" in (caught.value.hint or "")
 
 
 def test_prefixes_and_dimension_are_part_of_the_space() -> None:
