@@ -14,10 +14,11 @@ import gc
 import logging
 import threading
 import time
+from collections.abc import Mapping
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..auth.errors import Busy, RecalldError
+from ..auth.errors import Busy, InvalidRequest, RecalldError, StorageTrouble
 from ..storage.engine import Store
 from ..storage.faults import Busy as StoreBusy
 from ..storage.faults import DiskTrouble, Interrupted
@@ -89,17 +90,20 @@ class Retrieval:
 
     def state(self) -> dict[str, object]:
         """The embedding part of `status`."""
-        nothing = {"model": None, "dim": None, "pending": 0}
+        chosen = {"embedder": self._settings.embedder}
+        nothing = {**chosen, "model": None, "dim": None, "pending": 0}
         if not self._future.done():
             if self._trouble is None:
                 return {**nothing, "state": "loading"}
             return {**nothing, "state": "failed", "last_error": self._trouble}
         error = self._future.exception()
         if error is not None:
-            return {**nothing, "state": "failed", "last_error": type(error).__name__}
+            cause = type(error.__cause__ or error).__name__
+            return {**nothing, "state": "failed", "last_error": cause}
         loaded = self._future.result()
         reading = None if loaded.reading is None else loaded.reading.state()
-        return {**loaded.backlog.state(), "reading": reading}
+        told = loaded.backlog.state()
+        return {**chosen, **told, "serving": _serving(loaded.recall, told), "reading": reading}
 
     def words(self) -> str:
         """The state of the full-text index: `ok`, `rebuilding` or `damaged`."""
@@ -113,10 +117,25 @@ class Retrieval:
             loaded.recall.words.mend()
 
     def reembed(self) -> None:
-        """Embed every row anew. Raises RecalldError while recall is loading or could not be."""
+        """Embed every row anew.
+
+        Raises RecalldError while recall is loading or could not be, and where nothing is embedded.
+        """
         if not self._future.done():
             raise Busy("Recall is still loading.", retry_after_ms=500)
-        self._future.result().backlog.reembed()
+        backlog = self._future.result().backlog
+        state = backlog.state()["state"]
+        if state == "off":
+            raise InvalidRequest(
+                'There are no vectors to make: embedder is "none".',
+                hint="Choose another one in config.toml, then run: recalld restart",
+            )
+        if state == "unavailable":
+            raise StorageTrouble(
+                "No vectors can be made: the vector extension (sqlite-vec) could not be loaded.",
+                hint="Run: recalld logs",
+            )
+        backlog.reembed()
 
     def stop(self) -> None:
         """End the background work; a load that takes long is left to end with the process."""
@@ -182,6 +201,16 @@ class Retrieval:
             reading = Reading(self._store, choice.chosen, closely)
             reading.start()
         return Loaded(recall, backlog, reading)
+
+
+def _serving(recall: Recall, told: Mapping[str, object]) -> str | None:
+    """The model whose vectors answer questions just now; None where only words do."""
+    serving = recall.standing.embedder
+    if not serving.dimension:
+        return None
+    # Those that serve until the chosen one can are shipped: they are always at hand.
+    in_vain = serving.model == told["model"] and told["questions"] == "failing"
+    return None if in_vain else serving.model
 
 
 async def _catch_up(backlog: Backlog, within: float) -> None:

@@ -8,6 +8,16 @@ from ..connection.documents import Document, document, number, rows, strings, te
 from . import options, tables, terminal
 from .verb import Context, Verb
 
+DEGRADED = {
+    "vectors_behind": "some memories have no vector yet and were looked for by words only",
+    "vectors_unavailable": "it was found by words only; recalld doctor says why",
+    "reembedding": "new vectors are being made, older ones or words serve; see recalld status",
+    "embedding_failed": "no vectors can be made, older ones serve; recalld doctor says why",
+    "reading_unavailable": "nothing can be read closely; recalld doctor says why",
+    "words_unavailable": "it was found by meaning only while the index of words is written anew",
+}
+"""What the reasons that an answer is degraded for mean, and where to look."""
+
 
 def _recall_arguments(parser: argparse.ArgumentParser) -> None:
     options.words(parser, "query", "what you want to know")
@@ -42,7 +52,8 @@ def _recall(context: Context, args: argparse.Namespace) -> int:
         return 0
     _print_hits(context, answer)
     for reason in strings(answer.get("degraded")):
-        terminal.notice(f"this answer is degraded: {reason}")
+        meaning = f" ({DEGRADED[reason]})" if reason in DEGRADED else ""
+        terminal.notice(f"this answer is degraded: {reason}{meaning}")
     return 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ..connection.documents import Document, count, document, items, number, text
+from ..service import vectors
 from ..service.wording import holdings, size, starter
 from . import tables, terminal
 from .verb import Context, Verb
@@ -51,7 +52,7 @@ def _status(context: Context, _args: argparse.Namespace) -> int:
         terminal.say(terminal.as_json(answer))
         return 0
     begun = starter(text(answer, "managed_by"))
-    embedding = document(answer.get("embedding"))
+    found = vectors.finding(document(answer.get("embedding")), context.layout.config)
     terminal.fields(
         [
             ("pid", str(count(answer, "pid"))),
@@ -61,7 +62,7 @@ def _status(context: Context, _args: argparse.Namespace) -> int:
             ("store", holdings(answer)),
             ("queue", str(size(answer, "queue"))),
             ("wal", f"{count(answer, 'wal_bytes')} bytes"),
-            ("embedding", embedding_line(embedding)),
+            ("embedding", f"{found.seen}. {found.fix}" if found.fix else found.seen),
             ("last error", text(answer, "last_error") or "none"),
             ("data", context.layout.data),
             ("log", context.layout.log),
@@ -72,24 +73,6 @@ def _status(context: Context, _args: argparse.Namespace) -> int:
 
 def _range(value: object) -> str:
     return "-".join(str(part) for part in items(value)) or "unknown"
-
-
-def embedding_line(told: Document) -> str:
-    """The state of the vectors in one line."""
-    model = text(told, "model") or "none"
-    of = f" of {count(told, 'total')}" if count(told, "pending") else ""
-    line = f"{model}, {count(told, 'pending')}{of} pending, {text(told, 'state') or 'unknown'}"
-    refused, trouble = count(told, "refused"), text(told, "last_error")
-    line += f", {refused} refused" if refused else ""
-    line += _reading(document(told.get("reading")))
-    return f"{line} ({trouble})" if trouble else line
-
-
-def _reading(told: Document) -> str:
-    """What is still read closely, and whether that fails."""
-    unread, trouble = count(told, "unread"), text(told, "last_error")
-    left = f", {unread} to be read closely" if unread else ""
-    return f"{left}, close reading fails ({trouble})" if trouble else left
 
 
 VERBS = {

@@ -26,11 +26,11 @@ from ...auth.record import StaleRecord
 from ..connection.channel import Channel
 from ..connection.deadline import Deadline
 from ..connection.discovery import Absent, Live, look
-from ..connection.documents import Document, count, document, flag, maybe_text, text
+from ..connection.documents import Document, document, maybe_text
 from ..connection.request import Request
 from ..connection.stopping import owned
 from ..version import VERSION
-from . import installation, last_start
+from . import installation, last_start, vectors
 from . import unit as service
 from .wording import counted, holdings, starter
 
@@ -210,28 +210,20 @@ def _inside(layout: Layout, environ: Mapping[str, str], deadline: Deadline) -> I
     finally:
         channel.close()
     yield _store(told)
-    yield _vectors(told)
+    yield _vectors(told, layout.config)
 
 
 def _store(told: Document) -> Check:
     trouble = maybe_text(told, "last_error")
     seen = f"{holdings(told)}."
-    if trouble:
+    if trouble and trouble not in vectors.troubles(document(told.get("embedding"))):
         return Check("store", "warning", f"{seen} Last error: {trouble}", "Run: recalld logs")
     return Check("store", "ok", seen)
 
 
-def _vectors(told: Document) -> Check:
-    vectors = document(told.get("embedding"))
-    seen = f"{text(vectors, 'model') or 'no model'}: {text(vectors, 'state')}."
-    if not flag(told, "vectors") or text(vectors, "state") in {"failed", "error"}:
-        trouble = text(vectors, "last_error") or "Run: recalld logs"
-        return Check("vectors", "warning", f"{seen} Recall uses words only.", trouble)
-    reading = document(vectors.get("reading"))
-    if text(reading, "last_error"):
-        trouble = f"Close reading fails: {text(reading, 'last_error')}"
-        return Check("vectors", "warning", f"{seen} {trouble}", "Run: recalld logs")
-    return Check("vectors", "ok", f"{seen} {count(vectors, 'pending')} are still to come.")
+def _vectors(told: Document, config: str) -> Check:
+    found = vectors.finding(document(told.get("embedding")), config)
+    return Check("vectors", found.state, f"{found.seen}.", found.fix)
 
 
 def _unit(layout: Layout, environ: Mapping[str, str], argv0: str) -> Check:

@@ -21,6 +21,10 @@ VECTORS_BEHIND: Final = "vectors_behind"
 VECTORS_UNAVAILABLE: Final = "vectors_unavailable"
 REEMBEDDING: Final = "reembedding"
 """The vectors of the chosen model are being made; others serve meanwhile, or only words do."""
+EMBEDDING_FAILED: Final = "embedding_failed"
+"""The vectors of the chosen model cannot be made just now; others serve."""
+_NOBODY: Final = NoEmbedder()
+"""One for all, so that two standings with nobody in them are equal."""
 _GENERATION = re.compile(r"~(\d+)$")
 
 
@@ -48,15 +52,18 @@ def standing(
     chosen: Embedder,
     others: Sequence[Embedder],
     has_vectors: bool = True,
+    *,
+    failing: bool = False,
 ) -> Standing:
     """What recall works with, as the store is now; `others` are embedders that still could serve.
 
-    `chosen` need not be loaded. Without the vector extension nobody serves.
+    `chosen` need not be loaded, and gives no vectors just now if `failing`. Without the vector
+    extension nobody serves.
     """
     if isinstance(chosen, NoEmbedder):
         return Standing(chosen, "")
     if not has_vectors:
-        return Standing(NoEmbedder(), "", frozenset({VECTORS_UNAVAILABLE}))
+        return Standing(_NOBODY, "", frozenset({VECTORS_UNAVAILABLE}))
     complete = [one for one in vectors.spaces(connection) if vectors.is_complete(connection, one)]
     wanted = vectors.find_space(connection, newest(connection, chosen.space))
     if wanted is not None and wanted in complete:
@@ -64,11 +71,12 @@ def standing(
     for space in reversed(complete):
         for embedder in (chosen, *others):
             if _base(space.name) == embedder.space:
-                return Standing(embedder, space.name, frozenset({REEMBEDDING}))
+                why = EMBEDDING_FAILED if failing else REEMBEDDING
+                return Standing(embedder, space.name, frozenset({why}))
     reason = REEMBEDDING if complete else VECTORS_BEHIND
-    if not chosen.dimension:
+    if failing or not chosen.dimension:
         reason = VECTORS_UNAVAILABLE
-    return Standing(NoEmbedder(), "", frozenset({reason}))
+    return Standing(_NOBODY, "", frozenset({reason}))
 
 
 def outdated(connection: apsw.Connection, current: Space) -> list[Space]:

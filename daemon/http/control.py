@@ -47,7 +47,10 @@ async def stop(call: Call) -> Answer:
 
 
 async def reembed(call: Call) -> Answer:
-    """Begin to embed every memory anew; recall goes on with what there is."""
+    """Begin to embed every memory anew; recall goes on with what there is.
+
+    Whether it can be done is seen in the status, once it was tried.
+    """
     call.services.retrieval.reembed()
     return reply({"result": "begun"}, 202)
 

@@ -194,9 +194,12 @@ class CloseReading(Response):
 class Embedding(Response):
     """The state of the vectors: of `total` memories `pending` still wait for theirs and `refused`
     get none, and `reading` is null for an embedder that makes one vector of a memory only; all of
-    this only the owner is told. `questions` is `ok` or `failing`.
+    this only the owner is told. `embedder` is the setting, `model` what it stands for once that is
+    loaded; `questions` says whether it gives them vectors, `ok` or `failing`. `serving` is the
+    model whose vectors answer meanwhile, null where only words do.
     """
 
+    embedder: str = ""
     model: str | None
     dim: int | None
     pending: int | None
@@ -205,6 +208,7 @@ class Embedding(Response):
     state: str
     questions: str = "ok"
     last_error: str | None = None
+    serving: str | None = None
     reading: CloseReading | None = None
 
 
@@ -229,7 +233,10 @@ class Llm(Response):
 
 
 class Status(Response):
-    """The daemon and what it holds, as far as the caller may know; null is for the owner only."""
+    """The daemon and what it holds, as far as the caller may know; null is for the owner only.
+
+    `last_error` is of a request that failed inside, else of the vectors.
+    """
 
     pid: int
     port: int

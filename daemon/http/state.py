@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from typing import cast
 
 from ...auth.record import API
 from ...storage import namespaces, pages, scope
@@ -46,7 +47,7 @@ async def status(call: Call) -> Answer:
         "words": services.retrieval.words(),
         "embedding": embedding,
         "llm": services.classifier.state() if services.classifier else None,
-        "last_error": services.last_error,
+        "last_error": services.last_error or _trouble(embedding),
         "stale_code": services.stale_code,
     }
     return reply(told if call.access.grant is None else _for_a_grant(told, embedding))
@@ -78,7 +79,16 @@ def _for_a_grant(told: dict[str, object], embedding: dict[str, object]) -> dict[
     seen = embedding | dict.fromkeys(_OWNERS_OF_EMBEDDING)
     if seen["state"] == "working":
         seen["state"] = "ready"  # questions are answered all the while
-    return told | dict.fromkeys(_OWNERS) | {"embedding": seen}
+    last_error = told["last_error"]
+    if last_error == _trouble(embedding):
+        last_error = _trouble(seen)
+    return told | dict.fromkeys(_OWNERS) | {"embedding": seen, "last_error": last_error}
+
+
+def _trouble(embedding: dict[str, object]) -> object:
+    """What keeps memories or questions from their vectors, or from better ones."""
+    reading = cast("dict[str, object]", embedding.get("reading") or {})
+    return embedding.get("last_error") or reading.get("last_error")
 
 
 def _held(reader: Reader, access: Access) -> tuple[int, int]:

@@ -65,6 +65,7 @@ PROCESS = (
         "Embed every memory anew",
         responses.Reembedding,
         status=(202,),
+        errors=(e.StorageTrouble,),
     ),
     Route(
         "GET", "/v1/status", state.status, EITHER, "The daemon and what it holds", responses.Status

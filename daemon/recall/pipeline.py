@@ -74,10 +74,16 @@ class Recall:
         self.words = WordIndex(store)
         self._view = self._seen(standing)
 
+    @property
+    def standing(self) -> Standing:
+        """What it works with just now."""
+        return self._view.standing
+
     def switch(self, standing: Standing) -> None:
         """Work with other vectors from now on. Recalls under way end with the ones they had."""
         before = self._view
-        if standing == before.standing:
+        if standing[:2] == before.standing[:2]:  # what has been loaded is still right
+            self._view = before._replace(standing=standing)
             return
         self._view = self._seen(standing)
         before.close()

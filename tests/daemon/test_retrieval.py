@@ -44,6 +44,12 @@ def store(tmp_path: Path) -> Iterator[Store]:
     opened.close()
 
 
+def test_what_is_being_loaded_is_told(store: Store) -> None:
+    """Before anything is known of the model, the embedder is called as the settings call it."""
+    told = Retrieval(store, Settings(embedder="minilm")).state()
+    assert (told["embedder"], told["model"], told["state"]) == ("minilm", None, "loading")
+
+
 @pytest.mark.parametrize(
     "error", [OSError(errno.EMFILE, "Too many open files"), DiskTrouble("It cannot be opened.")]
 )

@@ -82,7 +82,7 @@ def test_the_old_vectors_serve_until_the_new_are_complete(
     remember(http, *TEXTS, "Indent Makefiles with tab characters")
     household.drained()
     household.daemon.terminate()
-    provider.become("http=500")
+    provider.become("slow=4")  # within the five seconds it has for its first answer
     http = household.start(_settings(provider))
     answer = ask(http, "whitespace at the start of build recipe lines")
     assert answer["degraded"] == ["reembedding"]

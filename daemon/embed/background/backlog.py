@@ -12,6 +12,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 
 import apsw
@@ -96,6 +97,7 @@ class Backlog:
     def reembed(self) -> None:
         """Embed every row anew with the chosen model; if that is under way, try all again now."""
         self._anew = True
+        self._progress.asked()
         self._wake.set()
 
     def hasten(self) -> Callable[[], bool] | None:
@@ -149,13 +151,26 @@ class Backlog:
                 return
             except (VectorsUnavailable, StorageFault, apsw.Error, ValueError) as error:
                 log.warning("rows could not be embedded: %s", error)
-                self._progress.failed(str(error))
+                self._fail(reader, error)
                 left = True
             pause = min(_LONGEST_PAUSE, 2 * pause) if left else _FIRST_PAUSE
             if left:
                 self._stopping.wait(_LEAST_PAUSE)
             if not self._wake.wait(pause if left else _LOOK_AGAIN_SECONDS):
                 self._caught_up = False
+
+    def _fail(self, reader: Reader | None, error: Exception) -> None:
+        """Tell everybody that nothing can be embedded just now."""
+        self._progress.failed(str(error) or type(error).__name__)
+        with suppress(StorageFault, apsw.Error):  # it may be the store that fails
+            if reader is not None:
+                self._tell(reader)
+
+    def _recover(self, reader: Reader) -> None:
+        """Tell everybody that it is over, if something was wrong."""
+        if self._progress.state == "failed":
+            self._progress.succeeded()
+            self._tell(reader)
 
     def _await_pause(self) -> None:
         """Let whoever is storing finish first, within limits; nothing arrives during a start."""
@@ -184,7 +199,7 @@ class Backlog:
             with reader.until(time.monotonic() + _READ_SECONDS) as connection:
                 rows = vectors.lacking(connection, space, some)
                 self._progress.total = sum(namespaces.sizes(connection).values())
-            if rows and self._put(space, self._sieve.due(rows)) < len(rows):
+            if rows and self._put(reader, space, self._sieve.due(rows)) < len(rows):
                 return False
         return not rids
 
@@ -203,6 +218,7 @@ class Backlog:
         self._progress.pending = max(0, left)
         if left > 0:
             return True
+        self._recover(reader)
         self._complete(reader, space)
         self._progress.state, self._progress.last_error = "ready", None
         return False
@@ -220,6 +236,7 @@ class Backlog:
         """The space to fill; a new generation if `anew` and the present one is complete."""
         embedder = self._embedder
         embedder.load()
+        self._progress.loaded()
         with reader.until(time.monotonic() + _READ_SECONDS) as connection:
             name = standing.newest(connection, embedder.space)
             present = vectors.find_space(connection, name)
@@ -238,7 +255,8 @@ class Backlog:
 
     def _tell(self, reader: Reader) -> None:
         with reader.until(time.monotonic() + _READ_SECONDS) as connection:
-            now = standing.standing(connection, self._embedder, self._others)
+            failing = self._progress.state == "failed"
+            now = standing.standing(connection, self._embedder, self._others, failing=failing)
         self._settle(now)
 
     def _pass(self, reader: Reader, space: Space) -> None:
@@ -259,15 +277,18 @@ class Backlog:
             due = self._sieve.due(rows)
             if due:
                 self._progress.working(count - self._sieve.refused())
-                self._put(space, due)
+                self._put(reader, space, due)
 
-    def _put(self, space: Space, due: Sequence[Pending]) -> int:
+    def _put(self, reader: Reader, space: Space, due: Sequence[Pending]) -> int:
         """Embed the rows and write their vectors; how many could be."""
         items, closely = self._sieve.made(due), self._embedder.close_reader
         put = partial(vectors.put, space=space, items=items)
         if closely is not None:
             put = partial(unread.put_first, space=space, items=items, turns=closely.is_thorough)
-        return self._store.writer.submit(put, background=True).result()
+        written = self._store.writer.submit(put, background=True).result()
+        if written:
+            self._recover(reader)
+        return written
 
     def _count(self, reader: Reader, space: Space) -> int:
         with reader.until(time.monotonic() + _READ_SECONDS) as connection:
