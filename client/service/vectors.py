@@ -106,7 +106,7 @@ def _meanwhile(told: Document) -> str:
         return _BY_WORDS
     if serving == text(told, "model"):
         return "recall goes on with the vectors there are"
-    return f"recall goes on with the older vectors of {serving}"
+    return f"recall goes on with older vectors ({serving})"
 
 
 def _at_work(told: Document, config: str) -> Finding:

@@ -60,7 +60,7 @@ NOTHING: dict[str, object] = {"model": None, "pending": 0}
             "ok",
             (
                 "ollama:x is at work: 6 of 9 memories have their vector,"
-                " recall goes on with the older vectors of old"
+                " recall goes on with older vectors (old)"
             ),
         ),
         (
@@ -82,7 +82,7 @@ NOTHING: dict[str, object] = {"model": None, "pending": 0}
             "warning",
             (
                 "ollama:x gives no vectors (It is away), 4 of 9 memories wait for theirs,"
-                " recall goes on with the older vectors of old"
+                " recall goes on with older vectors (old)"
             ),
         ),
         (
@@ -108,7 +108,7 @@ NOTHING: dict[str, object] = {"model": None, "pending": 0}
         (
             OLLAMA | {"state": "loading", "serving": "old"},
             "note",
-            "ollama:x is being loaded, recall goes on with the older vectors of old",
+            "ollama:x is being loaded, recall goes on with older vectors (old)",
         ),
         (
             NOTHING | {"embedder": "static", "state": "failed", "last_error": "OSError"},

@@ -20,6 +20,11 @@ def lasting(_path: str, _environ: Mapping[str, str]) -> bool:
     return False
 
 
+def passing(_path: str, _environ: Mapping[str, str]) -> bool:
+    """The other way round: every place does."""
+    return True
+
+
 @pytest.fixture
 def examined(wired: Wired, monkeypatch: pytest.MonkeyPatch) -> Wired:
     """A command that lasts, and no data folder in the environment: commands compare equal."""
@@ -53,8 +58,9 @@ def test_an_agent_that_is_here_is_offered(examined: Wired) -> None:
     assert (check.name, check.state, check.fix) == ("codex", "note", "Run: recalld connect codex")
 
 
-def test_what_is_suggested_is_not_refused(wired: Wired) -> None:
+def test_what_is_suggested_is_not_refused(wired: Wired, monkeypatch: pytest.MonkeyPatch) -> None:
     """From a place where connecting wants --force, the command in the line has it."""
+    monkeypatch.setattr(installation, "ephemeral", passing)
     (wired.home / ".codex").mkdir()
     assert only(wired).fix == "Run: recalld connect codex --force"
 

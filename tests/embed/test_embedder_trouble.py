@@ -52,7 +52,7 @@ def test_every_place_says_what_is_true(
     assert (told["embedder"], told["serving"], told["pending"]) == (kind, serving, 1)
 
     meanwhile = (
-        "recall goes on with the older vectors of static-minilm-256"
+        "recall goes on with older vectors (static-minilm-256)"
         if older
         else "recall goes by words only"
     )
