@@ -28,7 +28,7 @@ SMALL_FILE = 16_384
 """Bytes read at most from a record, a token or a key; the largest of them is under 1 KiB."""
 
 _OPEN_TO_OTHERS = 0o077
-_WRITABLE_BY_OTHERS = 0o022
+_WRITABLE_BY_ALL = 0o002
 _SAFE_IN_SHELL = frozenset(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:@%,"
 )
@@ -200,13 +200,14 @@ def refuse_written_by_others(path: str, found: os.stat_result) -> None:
     """The judgement of an open file that we obey, though others may read it: settings.
 
     The owner may have linked it from elsewhere, and a system may provide it (root could change us
-    too). Raises UnsafePermissions for what others could have written, and for what is no file.
+    too). Its group may write it: with umask 002 every file is made so, for a group of one. Raises
+    UnsafePermissions for what anybody could have written, and for what is no file.
     """
     if not stat.S_ISREG(found.st_mode):
         raise UnsafePermissions(f"{path} is not a regular file.", hint="Move it away.")
     if found.st_uid != 0:
         _refuse_foreign(path, found)
-    if found.st_mode & _WRITABLE_BY_OTHERS:
+    if found.st_mode & _WRITABLE_BY_ALL:
         raise UnsafePermissions(
             f"{path} can be changed by others (mode {stat.S_IMODE(found.st_mode):o}).",
             hint=f"Run: chmod 600 {quote(path)}",

@@ -116,9 +116,9 @@ def _settings(path: str) -> Check:
     """What only others' writing is refused for: a file made by hand, with the modes of most."""
     found, name = os.stat(path), os.path.basename(path)
     check = _guarded(name, f"{path} is yours.", lambda: refuse_written_by_others(path, found))
-    if check.state != "ok" or not found.st_mode & 0o044 or found.st_uid != os.geteuid():
+    if check.state != "ok" or not found.st_mode & 0o077 or found.st_uid != os.geteuid():
         return check
-    seen = f"{path} can be read by others (mode {stat.S_IMODE(found.st_mode):o})."
+    seen = f"{path} is open to others (mode {stat.S_IMODE(found.st_mode):o})."
     return Check(name, "warning", seen, f"Run: chmod 600 {quote(path)}")
 
 
