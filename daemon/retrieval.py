@@ -110,6 +110,11 @@ class Retrieval:
         loaded = self._loaded()
         return "ok" if loaded is None else loaded.recall.words.state
 
+    def ranking(self) -> str:
+        """The state of the second ranking: `ok` or `unavailable`."""
+        loaded = self._loaded()
+        return "ok" if loaded is None or loaded.recall.is_ranked_twice else "unavailable"
+
     def mend_words(self) -> None:
         """The full-text index turned out damaged: write it anew."""
         loaded = self._loaded()

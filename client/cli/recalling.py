@@ -14,6 +14,7 @@ DEGRADED = {
     "reembedding": "new vectors are being made, older ones or words serve; see recalld status",
     "embedding_failed": "no vectors can be made, older ones serve; recalld doctor says why",
     "reading_unavailable": "nothing can be read closely; recalld doctor says why",
+    "ranking_unavailable": "the learned ranking cannot be loaded; install recalld anew",
     "words_unavailable": "it was found by meaning only while the index of words is written anew",
 }
 """What the reasons that an answer is degraded for mean, and where to look."""

@@ -211,6 +211,9 @@ def _inside(layout: Layout, environ: Mapping[str, str], deadline: Deadline) -> I
         channel.close()
     yield _store(told)
     yield _vectors(told, layout.config)
+    if maybe_text(told, "ranking") == "unavailable":
+        seen = "The trees of the second ranking cannot be read; the first one stands."
+        yield Check("ranking", "warning", seen, "Install recalld anew.")
 
 
 def _store(told: Document) -> Check:

@@ -256,6 +256,7 @@ class Status(Response):
     wal_bytes: int | None
     vectors: bool
     words: Literal["ok", "rebuilding", "damaged"] = "ok"
+    ranking: Literal["ok", "unavailable"] = "ok"
     embedding: Embedding
     llm: Llm | None
     last_error: str | None

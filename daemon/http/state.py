@@ -45,6 +45,7 @@ async def status(call: Call) -> Answer:
         "wal_bytes": services.store.wal_bytes(),
         "vectors": services.store.has_vectors,
         "words": services.retrieval.words(),
+        "ranking": services.retrieval.ranking(),
         "embedding": embedding,
         "llm": services.classifier.state() if services.classifier else None,
         "last_error": services.last_error or _trouble(embedding),

@@ -25,20 +25,26 @@ class Candidates:
     """Parallel arrays, one element a candidate, with the raw signals that fusion scales.
 
     `pending` are those whose vector is still to come, so that their `similarity` says nothing.
+    `previous_*` and `next_*` are of the turns beside, 0 where there is none.
     `session` is the same for turns of one session and unlike for all others; lone rows have a
-    negative one of their own. `facts` has the columns of facts.Facts.
+    negative one of their own. `length` is in index tokens. `facts` has the columns of facts.Facts.
     """
 
     rid: Longs
     words: Floats
     session_words: Floats
     next_words: Floats
+    previous_words: Floats
     similarity: Floats
+    next_similarity: Floats
+    previous_similarity: Floats
     pending: Flags
     session: Longs
+    length: Floats
     facts: Floats
     named: Flags
     by_user: Flags
+    by_assistant: Flags
     kind: Small
     importance: Floats
     at: Longs
@@ -87,17 +93,23 @@ def gather(
     slots = choose(shelf, state, words.rows, similarity, wanted)
     c = shelf.columns
     session = c.session[slots].astype(np.int64)
+    before, after = c.before[slots], c.after[slots]
     return Candidates(
         rid=c.rid[slots],
         words=words.rows[slots],
         session_words=words.sessions[slots],
-        next_words=_of_neighbour(words.rows, c.after[slots], state.size),
+        next_words=_of_neighbour(words.rows, after, state.size),
+        previous_words=_of_neighbour(words.rows, before, state.size),
         similarity=similarity[slots],
+        next_similarity=_of_neighbour(similarity, after, state.size),
+        previous_similarity=_of_neighbour(similarity, before, state.size),
         pending=pending[slots],
         session=np.where(session == NOWHERE, -1 - np.arange(len(slots)), session),
+        length=c.words[slots],
         facts=c.facts[slots],
         named=c.actor[slots] == (shelf.actor_code(name) if name else NOWHERE - 1),
         by_user=c.by_user[slots],
+        by_assistant=c.by_assistant[slots],
         kind=c.kind[slots],
         importance=c.importance[slots],
         at=c.at[slots],

@@ -21,6 +21,7 @@ from .query import analyse
 from .question import Question
 from .ranking import ranked
 from .request import RecallAnswer, RecallRequest
+from .rerank import UNAVAILABLE, Reranker
 from .search import Search
 from .shelf import Shelf
 from .shelves import Opened, Shelves
@@ -66,13 +67,20 @@ class Recall:
         standing: Standing,
         settings: RecallSettings,
         near: Embedder | None = None,
+        rerank: Reranker | None = None,
     ) -> None:
         self._store = store
         self._settings = settings
         self._near = near or standing.embedder
         self._turns = threading.BoundedSemaphore(COMPUTING)
+        self._rerank = rerank or Reranker.shipped()
         self.words = WordIndex(store)
         self._view = self._seen(standing)
+
+    @property
+    def is_ranked_twice(self) -> bool:
+        """Whether the trees of the second ranking are there."""
+        return self._rerank.trees is not None
 
     @property
     def standing(self) -> Standing:
@@ -112,8 +120,10 @@ class Recall:
             found = view.search.run(
                 reader.connection, opened, query, question, Filter.of(request, now_ms), deadline
             )
-            hits = ranked(reader.connection, scope, request, query, found, now_ms)
+            hits = ranked(reader.connection, scope, request, query, found, now_ms, self._rerank)
         degraded |= found.degraded
+        if not self.is_ranked_twice:
+            degraded.add(UNAVAILABLE)
         took_ms = (time.perf_counter() - begun) * 1000
         return RecallAnswer(tuple(hits), tuple(sorted(degraded)), round(took_ms, 3))
 

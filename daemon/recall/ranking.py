@@ -1,4 +1,4 @@
-"""From candidates to hits: score, order, read, thin out, cut."""
+"""From candidates to hits: score, score the first anew, order, read, thin out, cut."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from .diversity import Distinct
 from .fusion import fuse
 from .query import Query
 from .request import MOST_HITS, Hit, RecallRequest
+from .rerank import Reranker
 from .rescoring import priors
 from .search import Found
 
@@ -29,6 +30,7 @@ def ranked(
     query: Query,
     found: Found,
     now_ms: int,
+    rerank: Reranker,
 ) -> list[Hit]:
     """The hits of a request, best first."""
     if not len(found.candidates):
@@ -36,6 +38,8 @@ def ranked(
     signals = fuse(found.candidates, found.statistics, query)
     signals |= priors(found.candidates, query.period, now_ms)
     total: Floats = np.stack(list(signals.values())).sum(axis=0)
+    signals["learned"] = rerank.gain(found.candidates, found.statistics, query, signals, total)
+    total = total + signals["learned"]
     order = np.argsort(-total, kind="stable")
     limit = max(1, min(request.limit, MOST_HITS))
     wide = max(limit, phrases.LOOKED_AT) if query.phrases else limit
