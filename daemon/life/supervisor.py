@@ -38,6 +38,7 @@ class Supervisor:
         self._last_look = time.time()
         self._last_expiry = 0.0
         self._tidied_at = 0
+        self._after_burst = False
         self._spool = Spool(services.layout, services.store, services.grants)
 
     async def watch(self) -> None:
@@ -120,8 +121,10 @@ class Supervisor:
             return
         # Most of a flood is refused unparsed: that serves nobody, but its connections took memory.
         used = lifecycle.served + self._services.connections.admitted
-        if used - self._tidied_at >= BURST:
-            self._tidied_at = used
+        since = used - self._tidied_at
+        # A look may fall into a gap of a flood: what is left of it then waits for the next look.
+        if since >= BURST or (self._after_burst and since):
+            self._tidied_at, self._after_burst = used, since >= BURST
             await asyncio.to_thread(give_back)
 
     def _expire(self) -> None:

@@ -2,9 +2,10 @@
 
 A namespace in use is kept in memory as a *shelf* (terms, vectors and columns as numpy arrays, kept
 right by the writer's change feed) and searched there; one that is not, or is too big, is answered
-by SQLite's full-text and vector indexes. Both ways end in one table of candidates and one formula.
+by SQLite's full-text and vector indexes. Both ways end in one table of candidates, one weighted
+sum, and a second look at the first hundred.
 
-Only `pipeline`, `request` and `query` are free of numpy: the daemon answers before it is loaded.
+Only `request` and `query` are free of numpy: the daemon answers before it is loaded.
 """
 
 from __future__ import annotations
