@@ -23,7 +23,7 @@ from recalld.daemon.recall.lexical import Statistics
 from recalld.daemon.recall.pipeline import Recall
 from recalld.daemon.recall.query import Query
 from recalld.daemon.recall.request import RecallRequest
-from recalld.daemon.recall.rerank import FIRST, Reranker
+from recalld.daemon.recall.rerank import Reranker, is_exact, places_of
 from recalld.storage import vectors
 from recalld.storage.engine import Store
 from recalld.storage.reader import Reader
@@ -40,8 +40,8 @@ _SECONDS = 600.0
 
 
 class Example(NamedTuple):
-    """The first candidates of one question: what is seen of them, their first scores, and which of
-    them answer it.
+    """The candidates of one question that may trade places: what is seen of them, their first
+    scores, and which of them answer it.
     """
 
     seen: Floats
@@ -52,7 +52,7 @@ class Example(NamedTuple):
 class _Recorder(Reranker):
     """Keeps what it was shown last."""
 
-    shown: tuple[list[int], Floats, Floats]
+    shown: tuple[list[int], Floats, Floats] | None = None
 
     def gain(
         self,
@@ -62,9 +62,11 @@ class _Recorder(Reranker):
         signals: Mapping[str, Floats],
         total: Floats,
     ) -> Floats:
-        chosen = np.argsort(-total, kind="stable")[:FIRST]
-        seen = evidence(found, stats, query, signals, total, chosen)
-        self.shown = found.rid[chosen].tolist(), seen, total[chosen]
+        self.shown = None
+        places = places_of(found, total)
+        if len(places) and not is_exact(query):
+            seen = evidence(found, stats, query, signals, total, places)
+            self.shown = found.rid[places].tolist(), seen, total[places]
         return super().gain(found, stats, query, signals, total)
 
 
@@ -91,10 +93,12 @@ class Asked:
             in_memory = partial(recall.shelf, namespace)
             eventually(in_memory, within=60, what="a shelf")
 
-    def example(self, question: Question) -> Example:
-        """What the trees see of a question's candidates."""
+    def example(self, question: Question) -> Example | None:
+        """What the trees see of a question's candidates; None if they are not asked."""
         self._recorder.trees = None
         self._ask(question)
+        if self._recorder.shown is None:
+            return None
         rids, seen, score = self._recorder.shown
         right = [not question.gold.isdisjoint(self._answers.get(rid, ())) for rid in rids]
         return Example(seen, score, np.array(right, np.bool_))
