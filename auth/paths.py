@@ -28,7 +28,6 @@ SMALL_FILE = 16_384
 """Bytes read at most from a record, a token or a key; the largest of them is under 1 KiB."""
 
 _OPEN_TO_OTHERS = 0o077
-_WRITABLE_BY_ALL = 0o002
 _SAFE_IN_SHELL = frozenset(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:@%,"
 )
@@ -196,22 +195,30 @@ def _refuse_foreign(path: str, found: os.stat_result) -> None:
         )
 
 
-def refuse_written_by_others(path: str, found: os.stat_result) -> None:
+def refuse_written_by_anybody(path: str, found: os.stat_result) -> None:
     """The judgement of an open file that we obey, though others may read it: settings.
 
     The owner may have linked it from elsewhere, and a system may provide it (root could change us
-    too). Its group may write it: with umask 002 every file is made so, for a group of one. Raises
-    UnsafePermissions for what anybody could have written, and for what is no file.
+    too). Raises UnsafePermissions for what anybody could have written, and for what is no file.
     """
     if not stat.S_ISREG(found.st_mode):
         raise UnsafePermissions(f"{path} is not a regular file.", hint="Move it away.")
     if found.st_uid != 0:
         _refuse_foreign(path, found)
-    if found.st_mode & _WRITABLE_BY_ALL:
+    if found.st_mode & _writable_by_anybody():
         raise UnsafePermissions(
-            f"{path} can be changed by others (mode {stat.S_IMODE(found.st_mode):o}).",
+            f"{path} can be changed by anybody (mode {stat.S_IMODE(found.st_mode):o}).",
             hint=f"Run: chmod 600 {quote(path)}",
         )
+
+
+def _writable_by_anybody() -> int:
+    """The bits of which one lets every user write.
+
+    The group's is none of them: with umask 002 every file is made so, for a group of one. But on
+    macOS everybody's files are of the group `staff`, and everybody is in it.
+    """
+    return 0o022 if sys.platform == "darwin" else 0o002
 
 
 def write_private(

@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ..auth.errors import InvalidSettings, UnsafePermissions
-from ..auth.paths import refuse_written_by_others
+from ..auth.paths import refuse_written_by_anybody
 from .embed import requirements
 
 PREFIX = "RECALLD_"
@@ -95,7 +95,7 @@ def load(config: str, environ: Mapping[str, str]) -> Settings:
     Raises:
         InvalidSettings: an unknown name in the file, an impossible value in file or environment,
             or embedding settings that do not go together.
-        UnsafePermissions: others could have written the file.
+        UnsafePermissions: anybody could have written the file.
     """
     values: dict[str, object] = {**_from_file(config), **_from_environment(environ)}
     try:
@@ -130,7 +130,7 @@ def _from_file(config: str) -> dict[str, object]:
         raise InvalidSettings(f"{config} cannot be read: {error.strerror}.") from error
     try:
         # It says who is asked for vectors, and with whose key; so whoever wrote it must be trusted.
-        refuse_written_by_others(config, os.fstat(fd))
+        refuse_written_by_anybody(config, os.fstat(fd))
     except UnsafePermissions:
         os.close(fd)
         raise

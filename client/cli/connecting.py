@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from ...auth.checkout import locate
 from ...auth.errors import InvalidRequest
 from ..connection.documents import items, text
-from ..connectors import connection, hosts
+from ..connectors import again, connection, hosts
 from ..connectors.connection import Done, Order
 from ..connectors.launch import Launch, launch
 from ..connectors.target import SCOPES, Place, place
@@ -73,7 +73,7 @@ def _connect(context: Context, args: argparse.Namespace) -> int:
     notes = _notes(where, order, rules)
     told: dict[str, object] = {"scope": where.scope, "launcher": started.launcher}
     only = " --scope project" if where.scope == "project" else ""
-    _tell(context, args, done, told, notes, f"recalld disconnect {order.host}{only}")
+    _tell(context, args, done, told, notes, [f"recalld disconnect {order.host}{only}"])
     return 0
 
 
@@ -83,9 +83,8 @@ def _disconnect(context: Context, args: argparse.Namespace) -> int:
     done = connection.disconnect(
         context.layout, order, scopes, context.deadline, dry=bool(args.dry_run)
     )
-    only = " --scope project" if args.scope == "project" else ""
-    agent = f" --agent {args.agent}" if args.agent != "recalld" else ""
-    undo = f"recalld connect {order.host}{only}{agent}{insistence(sys.argv[0], context.environ)}"
+    forced = insistence(sys.argv[0], context.environ)
+    undo = again.commands(order.host, order.place, done, forced)
     _tell(context, args, done, {"scope": args.scope}, [], undo)
     return 0
 
@@ -118,13 +117,13 @@ def _tell(
     done: Sequence[Done],
     told: dict[str, object],
     notes: Sequence[str],
-    undo: str,
+    undo: Sequence[str],
 ) -> None:
     changed, dry = any(one.changed for one in done), bool(args.dry_run)
     if context.json:
         told = {"host": args.host, **told, "changed": changed, "dry_run": dry, "notes": notes}
         files = [one._asdict() for one in done]
-        terminal.say(terminal.as_json({**told, "files": files, "undo": undo}))
+        terminal.say(terminal.as_json({**told, "files": files, "undo": " && ".join(undo)}))
         return
     for one in done:
         _show(one, dry=dry)
@@ -132,8 +131,10 @@ def _tell(
         terminal.say(f"There is nothing of ours in the settings of {args.host}.")
     for note in notes:
         terminal.notice(note)
-    if changed:
-        terminal.notice("Nothing was written." if dry else f"to undo: {undo}")
+    if changed and dry:
+        terminal.notice("Nothing was written.")
+    for command in undo if changed and not dry else ():
+        terminal.notice(f"to undo: {command}")
 
 
 def _show(one: Done, *, dry: bool) -> None:

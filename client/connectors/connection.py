@@ -23,14 +23,31 @@ _ATTEMPTS = 5
 class Done(NamedTuple):
     """One file: what happened to it (see Change.deed), and where its backup lies.
 
-    `diff` is what would change, for runs that only ask.
+    `kind` and `root` are as in Where; `diff` is what would change, for runs that only ask.
     """
 
     path: str
+    kind: str
+    root: str
     deed: str
     changed: bool
     diff: str = ""
     backup: str = ""
+
+
+class Where(NamedTuple):
+    """A file that may hold something of ours; `root` is the checkout it must not lead out of."""
+
+    path: str
+    kind: str
+    root: str
+
+
+class _Step(NamedTuple):
+    """What is to become of the file there."""
+
+    where: Where
+    change: Change
 
 
 class Order(NamedTuple):
@@ -51,18 +68,19 @@ def connect(layout: Layout, order: Order, deadline: Deadline, *, dry: bool) -> l
     return _all(layout, lambda: list(_connecting(layout, order)), deadline, dry=dry)
 
 
-def _connecting(layout: Layout, order: Order) -> Iterator[Change]:
+def _connecting(layout: Layout, order: Order) -> Iterator[_Step]:
     host, root, scope = order.host, order.place.root, order.place.scope
     module = hosts.load(host)
     for target in module.targets(order.place, order.launch):
-        yield change.connecting(layout, target, host, scope, root)
+        where = Where(target.path, target.kind, root if scope == "project" else "")
+        yield _Step(where, change.connecting(layout, target, host, scope, root))
     if order.rules is not None:
-        path = os.path.join(root, module.RULES)
+        where = Where(os.path.join(root, module.RULES), "rules", root)
         if order.rules.strip():
-            target = Target(path, "rules", Wanted(host), order.rules)
-            yield change.connecting(layout, target, host, scope, root)
+            target = Target(where.path, "rules", Wanted(host), order.rules)
+            yield _Step(where, change.connecting(layout, target, host, scope, root))
         else:  # nothing to say: then no block either
-            yield change.disconnecting(layout, path, "rules", host, root)
+            yield _Step(where, _disconnecting(layout, host, where))
 
 
 def disconnect(
@@ -73,15 +91,11 @@ def disconnect(
     All scopes together mean everything we ever wrote for this host, in other checkouts too.
     """
     plan = _places(layout, order, scopes)
-    return _all(layout, lambda: list(_disconnecting(layout, order.host, plan)), deadline, dry=dry)
 
+    def steps() -> list[_Step]:
+        return [_Step(where, _disconnecting(layout, order.host, where)) for where in plan]
 
-class Where(NamedTuple):
-    """A file that may hold something of ours; `root` is the checkout it must not lead out of."""
-
-    path: str
-    kind: str
-    root: str
+    return _all(layout, steps, deadline, dry=dry)
 
 
 def _places(layout: Layout, order: Order, scopes: Sequence[str]) -> list[Where]:
@@ -103,16 +117,15 @@ def _places(layout: Layout, order: Order, scopes: Sequence[str]) -> list[Where]:
     return found
 
 
-def _disconnecting(layout: Layout, host: str, places: Sequence[Where]) -> Iterator[Change]:
-    for where in places:
-        yield change.disconnecting(layout, where.path, where.kind, host, where.root)
+def _disconnecting(layout: Layout, host: str, where: Where) -> Change:
+    return change.disconnecting(layout, where.path, where.kind, host, where.root)
 
 
 def _all(
-    layout: Layout, plan: Callable[[], list[Change]], deadline: Deadline, *, dry: bool
+    layout: Layout, plan: Callable[[], list[_Step]], deadline: Deadline, *, dry: bool
 ) -> list[Done]:
     if dry:
-        return [_done(one)._replace(diff=one.diff()) for one in plan()]
+        return [_done(one)._replace(diff=one.change.diff()) for one in plan()]
     done: dict[str, Done] = {}
     moved = ""
     with held(os.path.join(layout.run, "connect.lock"), deadline):
@@ -130,13 +143,14 @@ def _all(
     )
 
 
-def _carry_out(layout: Layout, one: Change, done: dict[str, Done]) -> None:
+def _carry_out(layout: Layout, one: _Step, done: dict[str, Done]) -> None:
     """Write one file; what an earlier attempt did to it stays told."""
-    backup = change.carry_out(layout, one)
-    path = one.content.path
-    if one.changes or path not in done:
+    backup = change.carry_out(layout, one.change)
+    path = one.change.content.path
+    if one.change.changes or path not in done:
         done[path] = _done(one)._replace(backup=backup)
 
 
-def _done(one: Change) -> Done:
-    return Done(one.content.path, one.deed, one.changes)
+def _done(one: _Step) -> Done:
+    where, planned = one
+    return Done(planned.content.path, where.kind, where.root, planned.deed, changed=planned.changes)

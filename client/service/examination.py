@@ -20,7 +20,7 @@ from ...auth.paths import (
     check_private,
     check_private_dir,
     quote,
-    refuse_written_by_others,
+    refuse_written_by_anybody,
 )
 from ...auth.record import StaleRecord
 from ..connection.channel import Channel
@@ -113,9 +113,9 @@ def _files(layout: Layout) -> Iterator[Check]:
 
 
 def _settings(path: str) -> Check:
-    """What only others' writing is refused for: a file made by hand, with the modes of most."""
+    """Refused only when anybody may write it: a file made by hand, with the modes of most."""
     found, name = os.stat(path), os.path.basename(path)
-    check = _guarded(name, f"{path} is yours.", lambda: refuse_written_by_others(path, found))
+    check = _guarded(name, f"{path} is yours.", lambda: refuse_written_by_anybody(path, found))
     if check.state != "ok" or not found.st_mode & 0o077 or found.st_uid != os.geteuid():
         return check
     seen = f"{path} is open to others (mode {stat.S_IMODE(found.st_mode):o})."

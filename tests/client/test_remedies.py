@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 from recalld.client.cli import calling
+from recalld.client.service.installation import insistence
 from recalld.daemon.http.access import Need
 from recalld.daemon.http.table import ROUTES
 
+from tests.connect.wired import tree
+from tests.harness.checkouts import Checkouts
 from tests.harness.cli import Cli, program
 
 
@@ -77,6 +80,59 @@ def test_connecting_a_command_that_may_not_last(recalld: Cli, tmp_path: Path) ->
         again = gone.stderr.rpartition("to undo: ")[2]
         assert again == f"recalld connect claude-code{scope} --force\n"
         assert passing.shell(again).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("before", "gone", "again"),
+    [
+        (["kiro --agent mine"], "kiro", ["kiro --agent mine"]),
+        (["kiro --agent mine", "kiro"], "kiro", ["kiro", "kiro --agent mine"]),
+        (["kiro --agent mine"], "kiro --agent other", ["kiro --agent mine"]),
+        (["kiro --agent 'm\N{LATIN SMALL LETTER O WITH DIAERESIS}'"], "kiro", None),
+        (["gemini --scope project"], "gemini", ["gemini --scope project"]),
+        (["gemini", "gemini --scope project"], "gemini", ["gemini", "gemini --scope project"]),
+        (["gemini", "gemini --scope project"], "gemini --scope user", ["gemini"]),
+        (["gemini --rules-file"], "gemini", ["gemini --rules-file"]),
+        (
+            ["gemini", "gemini --scope project --rules-file"],
+            "gemini",
+            ["gemini", "gemini --scope project --rules-file"],
+        ),
+    ],
+)
+def test_what_disconnecting_took_out_is_named(
+    recalld: Cli, before: list[str], gone: str, again: list[str] | None
+) -> None:
+    """One command for every scope and agent that lost something; they bring all of it back."""
+    if any("--rules-file" in words for words in before):
+        recalld.ok("store", "Use pnpm in this repository, not npm.", "--kind", "correction")
+    for words in before:
+        assert recalld.shell(f"recalld connect {words} --force").returncode == 0
+    had = tree(Path(recalld.env["HOME"])), tree(recalld.cwd)
+    told = _undoing(recalld, gone)
+    forced = insistence(program()[0], recalld.env)
+    assert told == [f"recalld connect {words}{forced}" for words in again or before]
+    for command in told:
+        assert recalld.shell(command).returncode == 0
+    assert (tree(Path(recalld.env["HOME"])), tree(recalld.cwd)) == had
+
+
+def test_disconnecting_in_other_checkouts_is_undone_there(
+    recalld: Cli, checkout: Checkouts
+) -> None:
+    """A checkout that lost its settings from elsewhere is named in a way a shell understands."""
+    there = checkout("it's there")
+    recalld.ok("connect", "gemini", "--force", "--scope", "project", cwd=there)
+    (told,) = _undoing(recalld, "gemini")
+    assert not (there / ".gemini").exists()
+    assert recalld.shell(told).returncode == 0
+    assert (there / ".gemini" / "settings.json").exists()
+
+
+def _undoing(recalld: Cli, host: str) -> list[str]:
+    """The commands that `recalld disconnect` says would undo it."""
+    lines = recalld.shell(f"recalld disconnect {host}").stderr.splitlines()
+    return [line.partition("to undo: ")[2] for line in lines if "to undo: " in line]
 
 
 @pytest.mark.parametrize(

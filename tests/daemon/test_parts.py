@@ -262,6 +262,32 @@ def test_settings_that_are_no_file(tmp_path: Path) -> None:
             load(str(tmp_path / name), {})
 
 
+@pytest.mark.parametrize(
+    ("platform", "mode", "refused"),
+    [
+        ("linux", 0o664, False),
+        ("linux", 0o602, True),
+        ("darwin", 0o644, False),
+        ("darwin", 0o664, True),
+        ("darwin", 0o602, True),
+    ],
+)
+def test_settings_that_anybody_may_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, platform: str, mode: int, refused: bool
+) -> None:
+    """They are not obeyed; on macOS, where all users share a group, its right counts as well."""
+    config = tmp_path / "config.toml"
+    config.write_text("workers = 2\n")
+    config.chmod(mode)
+    monkeypatch.setattr(sys, "platform", platform)
+    if not refused:
+        assert load(str(config), {}).workers == 2
+        return
+    with pytest.raises(UnsafePermissions, match=f"by anybody \\(mode {mode:o}\\)") as caught:
+        load(str(config), {})
+    assert caught.value.hint == f"Run: chmod 600 {config}"
+
+
 def test_repeated_warnings_collapse() -> None:
     """The second of a kind within a minute is counted, not written."""
     collapse = Collapse()

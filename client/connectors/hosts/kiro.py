@@ -26,11 +26,17 @@ def folder(place: Place) -> str:
 def targets(place: Place, launch: Launch) -> list[Target]:
     """The files to change, and what has to be in them."""
     hook = {"command": launch.hook("kiro"), "timeout_ms": SECONDS * 1000}
-    agent = Wanted("kiro", dict.fromkeys(EVENTS, hook), fresh=_agent(place.agent))
+    hooks = Wanted("kiro", dict.fromkeys(EVENTS, hook), fresh=_agent(place.agent))
     return [
-        Target(os.path.join(folder(place), "agents", f"{place.agent}.json"), "json", agent),
+        Target(os.path.join(folder(place), "agents", f"{place.agent}.json"), "json", hooks),
         Target(_servers(place), "json", Wanted("kiro", server=launch.server())),
     ]
+
+
+def agent(path: str) -> str:
+    """The agent whose file this is; empty for another file."""
+    folder, name = os.path.split(path)
+    return name.removesuffix(".json") if os.path.basename(folder) == "agents" else ""
 
 
 def _agent(name: str) -> dict[str, object]:

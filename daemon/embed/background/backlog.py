@@ -96,7 +96,6 @@ class Backlog:
 
     def reembed(self) -> None:
         """Embed every row anew with the chosen model; if that is under way, try all again now."""
-        self._anew = True
         self._progress.asked()
         self._wake.set()
 
@@ -121,9 +120,7 @@ class Backlog:
     def state(self) -> dict[str, object]:
         """For status, see Progress.told."""
         waiting = self._arrivals.waiting()
-        told = self._progress.told(self._sieve.refused(), self._sieve.last_trouble, waiting)
-        # What was asked for a moment ago is not done because it has not begun.
-        return told | {"state": "working"} if self._anew and told["state"] == "ready" else told
+        return self._progress.told(self._sieve.refused(), self._sieve.last_trouble, waiting)
 
     def _changed(self, changes: Sequence[Change]) -> None:
         """On the writer thread, after a commit."""
@@ -144,6 +141,7 @@ class Backlog:
             # Cleared before looking: a change that comes while we look sets it again.
             self._wake.clear()
             self._await_pause()
+            self._heed()
             try:
                 reader = reader or self._store.reader()
                 left = self._round(reader)
@@ -156,6 +154,9 @@ class Backlog:
             pause = min(_LONGEST_PAUSE, 2 * pause) if left else _FIRST_PAUSE
             if left:
                 self._stopping.wait(_LEAST_PAUSE)
+            # What was asked for during the round may have had its wake cleared by it.
+            if self._progress.is_asked:
+                continue
             if not self._wake.wait(pause if left else _LOOK_AGAIN_SECONDS):
                 self._caught_up = False
 
@@ -168,7 +169,7 @@ class Backlog:
 
     def _recover(self, reader: Reader) -> None:
         """Tell everybody that it is over, if something was wrong."""
-        if self._progress.state == "failed":
+        if self._progress.is_failing:
             self._progress.succeeded()
             self._tell(reader)
 
@@ -189,6 +190,12 @@ class Backlog:
         self._caught_up = True
         return False
 
+    def _heed(self) -> None:
+        """Begin what was asked for."""
+        if self._progress.is_asked:
+            self._anew = True
+            self._progress.begun()
+
     def _embed_these(self, reader: Reader, rids: Sequence[int] | None) -> bool:
         """Embed rows known by name; False when the store must be looked through after all."""
         space = self._space
@@ -208,10 +215,11 @@ class Backlog:
         if self._space is None:
             self._foresee(reader)
             self._space = self._open(reader, anew=False)
+            self._heed()  # loading may have taken long
         if self._anew:
-            self._progress.state, self._anew = "working", False
             self._sieve.forgive_all()
             self._space = self._open(reader, anew=True)
+            self._anew = False
         space = self._space
         self._pass(reader, space)
         left = self._count(reader, space) - self._sieve.refused()
@@ -255,7 +263,7 @@ class Backlog:
 
     def _tell(self, reader: Reader) -> None:
         with reader.until(time.monotonic() + _READ_SECONDS) as connection:
-            failing = self._progress.state == "failed"
+            failing = self._progress.is_failing
             now = standing.standing(connection, self._embedder, self._others, failing=failing)
         self._settle(now)
 
