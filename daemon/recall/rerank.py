@@ -28,6 +28,8 @@ log = logging.getLogger("recalld.recall")
 
 FIRST: Final = 100
 """Candidates looked at again: what answers is among them 97 times in 100."""
+LONGEST_NOTE: Final = 100
+"""Index tokens: 95 of 100 notes that the trees were taught about are no longer."""
 FEW_WORDS: Final = 2
 """Up to so many words a question is a look-up."""
 UNAVAILABLE: Final = "ranking_unavailable"
@@ -95,10 +97,12 @@ def is_exact(query: Query) -> bool:
 
 
 def places_of(found: Candidates, total: Floats) -> Longs:
-    """Which of the first hundred the trees were taught about, best first: notes, and turns of a
-    user or an assistant, that have their vector and whose length is at hand (see Unshelf).
+    """Which of the first hundred the trees were taught about, best first: notes that are not long,
+    and turns of a user or an assistant, that have their vector and whose length is at hand (see
+    Unshelf).
     """
-    taught = (found.kind != CONVERSATION) | found.by_user | found.by_assistant
+    is_note = found.kind != CONVERSATION
+    taught = (is_note & (found.length <= LONGEST_NOTE)) | found.by_user | found.by_assistant
     known = taught & (found.length > 0) & ~found.pending
     first = np.argsort(-total, kind="stable")[:FIRST]
     places: Longs = first[known[first]]
