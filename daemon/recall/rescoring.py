@@ -13,7 +13,7 @@ DATE = 0.5
 """Weight of lying in the period the question names."""
 IMPORTANCE = 0.1
 """Weight of the distance of a note's importance from the ordinary 0.5, at most 0.05 either way:
-enough to order equals, too little to lift what does not answer."""
+enough to order equals in the first ranking, too little to lift what does not answer."""
 AGE = 0.05
 """Weight of being new: halves with every `HALF_LIFE`."""
 HALF_LIFE = 90 * 86_400_000
