@@ -51,12 +51,13 @@ def evidence(
 ) -> Floats:
     """The numbers of the candidates at the places `chosen`, shape (len(chosen), len(NAMES))."""
     ideal = np.float32(stats.ideal() or 1.0)
-    of_question = (len(query.words), _top(found.words) / ideal, _top(found.similarity))
+    best_words, best_cosine = found.words.max(initial=0), found.similarity.max(initial=0)
+    of_question = (len(query.words), best_words / ideal, best_cosine)
     score = total[chosen]
     columns = [
         *(signals[name][chosen] for name in SIGNALS),
         score,
-        score - _top(total),
+        score - total.max(initial=0),
         found.similarity[chosen],
         found.words[chosen] / ideal,
         found.previous_words[chosen] / ideal,
@@ -67,7 +68,3 @@ def evidence(
         *(np.full(len(chosen), value) for value in of_question),
     ]
     return np.stack(columns, axis=1).astype(np.float32)
-
-
-def _top(signal: Floats) -> float:
-    return float(signal.max(initial=0.0))

@@ -71,9 +71,9 @@ class Reranker:
         that the trees know nothing of, and all beyond the first hundred, keep theirs.
         """
         gain = np.zeros(len(found), np.float32)
-        places = places_of(found, total)
-        if self.trees is None or is_exact(query) or not len(places):
+        if self.trees is None or is_exact(query):
             return gain
+        places = places_of(found, total)
         seen = evidence(found, stats, query, signals, total, places)
         order = np.argsort(-(total[places] + self.trees.value(seen)), kind="stable")
         gain[places[order]] = total[places] - total[places[order]]
