@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 
 import apsw
 
-from . import vectors
-from .memories import CONVERSATION
+from . import pieces, vectors
+from .memories import CHATTING, CONVERSATION
 from .transaction import Transaction
 from .vectors import Item, Space
 
@@ -28,11 +28,24 @@ class Waiting(NamedTuple):
     version: int
     content: str
     kind: str
+    role: str | None
 
     @property
     def is_turn(self) -> bool:
         """Whether it is a turn of a conversation."""
         return self.kind == CONVERSATION
+
+    @property
+    def is_talk(self) -> bool:
+        """Whether it is a turn of people talking to each other, not of a chat with an assistant."""
+        return self.is_turn and self.role not in CHATTING
+
+
+class Made(NamedTuple):
+    """A vector that took its time; with `states` of its pieces, or none."""
+
+    item: Item
+    states: bytes = b""
 
 
 class Unread(NamedTuple):
@@ -58,8 +71,8 @@ def put_first(tx: Transaction, space: Space, items: Iterable[Item], *, turns: bo
     return written
 
 
-def put_read(tx: Transaction, space: Space, items: Iterable[Item], gone: Iterable[int]) -> None:
-    """Replace vectors, and strike the rows off with those that are `gone`.
+def put_read(tx: Transaction, space: Space, read: Iterable[Made], gone: Iterable[int]) -> None:
+    """Replace vectors, keep pieces, and strike the rows off with those that are `gone`.
 
     A row with a newer version by now stays: its text may be another one. A space that was dropped
     meanwhile takes nothing in.
@@ -69,8 +82,10 @@ def put_read(tx: Transaction, space: Space, items: Iterable[Item], gone: Iterabl
     tx.connection.executemany(
         "DELETE FROM unread WHERE space = ? AND rid = ?", [(space.id, rid) for rid in gone]
     )
-    for item in items:
+    for item, states in read:
         if vectors.put(tx, space, [item]):
+            if states:
+                pieces.put(tx, space.id, item.rid, states)
             strike = "DELETE FROM unread WHERE space = ? AND rid = ?"
             tx.connection.execute(strike, (space.id, item.rid))
 
@@ -82,7 +97,7 @@ def newest(connection: apsw.Connection, space: Space, limit: int) -> Unread:
     )
     rids = [int(rid) for (rid,) in entries]
     found = connection.execute(
-        "SELECT rid, ulid, version, content, kind FROM memories "
+        "SELECT rid, ulid, version, content, kind, role FROM memories "
         "WHERE rid IN (SELECT value FROM json_each(?)) ORDER BY rid DESC",
         (json.dumps(rids),),
     )

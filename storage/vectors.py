@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import apsw
 
-from . import namespaces
+from . import namespaces, pieces
 from .faults import NoVectors
 from .transaction import Change, Transaction
 
@@ -115,6 +115,7 @@ def drop_space(tx: Transaction, space: Space) -> None:
         tx.connection.execute(f"DROP TABLE {space.table}")
     except apsw.SQLError as error:
         raise _without_module(error) from error
+    pieces.drop(tx.connection, space.id)
     tx.connection.execute("DELETE FROM unread WHERE space = ?", (space.id,))
     tx.connection.execute("DELETE FROM spaces WHERE id = ?", (space.id,))
 
@@ -187,7 +188,8 @@ def _overwrite(connection: apsw.Connection, space: Space, item: Item) -> None:
 
 
 def remove(connection: apsw.Connection, rid: int) -> None:
-    """Take the row's vectors away in every space."""
+    """Take the row's vectors away in every space, and with them its pieces."""
+    pieces.remove(connection, rid)
     for space in spaces(connection):
         try:
             connection.execute(f"DELETE FROM {space.table} WHERE rid = ?", (rid,))  # noqa: S608  # our own name

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
     Vectors = npt.NDArray[np.float32]
+    Pieces = npt.NDArray[np.int8]
 
 
 class VectorsUnavailable(Exception):
@@ -18,6 +19,15 @@ class VectorsUnavailable(Exception):
 
 class TextRefused(VectorsUnavailable):
     """The provider refuses this text, and would again; `str()` says so in one sentence."""
+
+
+class Read(NamedTuple):
+    """What close reading makes of a text: its unit vector, shape (dimension,), and for texts that
+    can be compared piece by piece what each word piece means in it, shape (pieces, 128).
+    """
+
+    vector: Vectors
+    pieces: Pieces | None = None
 
 
 class CloseReader(Protocol):
@@ -47,12 +57,12 @@ class CloseReader(Protocol):
         """
         ...
 
-    def document(self, text: str, *, is_turn: bool) -> Vectors:
-        """The unit vector of a note or a turn, shape (dimension,). Raises VectorsUnavailable."""
+    def document(self, text: str, *, is_turn: bool) -> Read:
+        """A note or a turn. Raises VectorsUnavailable."""
         ...
 
-    def query(self, text: str) -> Vectors:
-        """The unit vector of a question. Raises VectorsUnavailable."""
+    def query(self, text: str) -> Read:
+        """A question. Raises VectorsUnavailable."""
         ...
 
 

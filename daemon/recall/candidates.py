@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ from .columns import NOWHERE
 from .lexical import WordScores
 from .shelf import Shelf, State
 
+_Number = TypeVar("_Number", np.float32, np.int64)
 PER_SIGNAL = 256
 """Rows taken from each signal: 200 lost 0.1 points of hit@10 against all rows, 50 up to 1.7."""
 SCORE_ALL = 1024
@@ -26,6 +27,7 @@ class Candidates:
 
     `pending` are those whose vector is still to come, so that their `similarity` says nothing.
     `previous_*` and `next_*` are of the turns beside, 0 where there is none.
+    `previous` is the row of the turn before, 0 where there is none.
     `session` is the same for turns of one session and unlike for all others; lone rows have a
     negative one of their own. `length` is in index tokens. `facts` has the columns of facts.Facts.
     """
@@ -38,6 +40,7 @@ class Candidates:
     similarity: Floats
     next_similarity: Floats
     previous_similarity: Floats
+    previous: Longs
     pending: Flags
     session: Longs
     length: Floats
@@ -103,6 +106,7 @@ def gather(
         similarity=similarity[slots],
         next_similarity=_of_neighbour(similarity, after, state.size),
         previous_similarity=_of_neighbour(similarity, before, state.size),
+        previous=_of_neighbour(c.rid, before, state.size),
         pending=pending[slots],
         session=np.where(session == NOWHERE, -1 - np.arange(len(slots)), session),
         length=c.words[slots],
@@ -143,8 +147,10 @@ def _best(signal: Floats, every: Longs) -> Longs:
     return enough
 
 
-def _of_neighbour(signal: Floats, neighbour: Slots, count: int) -> Floats:
+def _of_neighbour(
+    signal: npt.NDArray[_Number], neighbour: Slots, count: int
+) -> npt.NDArray[_Number]:
     real = (neighbour >= 0) & (neighbour < count)
-    out = np.zeros(len(neighbour), np.float32)
+    out = np.zeros(len(neighbour), signal.dtype)
     out[real] = signal[neighbour[real]]
     return out

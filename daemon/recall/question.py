@@ -9,13 +9,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
 from ..deadline import Deadline
-from ..embed.protocol import VectorsUnavailable
+from ..embed.protocol import Read, VectorsUnavailable
 from ..embed.standing import VECTORS_UNAVAILABLE, Standing
-from .arrays import Floats
+from .arrays import Bytes, Floats
 
+T = TypeVar("T")
 log = logging.getLogger("recalld.recall")
 
 LITTLE: Final = 0.2
@@ -31,18 +32,21 @@ READING_UNAVAILABLE: Final = "reading_unavailable"
 class Question:
     """`quick` is the vector made at once, None for none; `read` makes the other one, if any can.
 
-    `is_read` says whether what `vector` gave last was read closely.
+    `is_read` says whether what `vector` gave last was read closely; `pieces` are there if turns can
+    be compared with it piece by piece.
     """
 
     def __init__(
         self,
         quick: Floats | None,
-        read: Callable[[], Floats] | None = None,
+        read: Callable[[], Read] | None = None,
         *,
         is_read: bool = False,
+        pieces: Bytes | None = None,
     ) -> None:
         self.quick = quick
         self.is_read = is_read
+        self.pieces = pieces
         self._read = read
 
     @classmethod
@@ -62,9 +66,12 @@ class Question:
             degraded.add(READING_UNAVAILABLE)
         if closely is None or not closely.is_ready:
             return cls(_vector(embedder.query, text, degraded))
-        if closely.is_thorough:
-            return cls(_vector(closely.query, text, degraded), is_read=True)
-        return cls(_vector(embedder.query, text, degraded), partial(closely.query, text))
+        if not closely.is_thorough:
+            return cls(_vector(embedder.query, text, degraded), partial(closely.query, text))
+        read = _made(closely.query, text, degraded)
+        if read is None or not read.vector.any():
+            return cls(None)
+        return cls(read.vector, is_read=True, pieces=read.pieces)
 
     def vector(self, match: float, deadline: Deadline) -> Floats | None:
         """The vector to ask notes by whose best word match is this share of the ideal one.
@@ -82,21 +89,24 @@ class Question:
             # A question that has one vector is never refused another.
             log.info("the question was not read: %s", error)
             return self.quick
-        if not read.any():
+        if not read.vector.any():
             return self.quick
         self.is_read = True
-        return read
+        return read.vector
 
 
 def _vector(embed: Callable[[str], Floats], text: str, degraded: set[str]) -> Floats | None:
+    vector = _made(embed, text, degraded)
+    return vector if vector is not None and vector.any() else None
+
+
+def _made(make: Callable[[str], T], text: str, degraded: set[str]) -> T | None:
     try:
-        vector = embed(text)
+        return make(text)
     except VectorsUnavailable as error:
         log.info("the question was not embedded: %s", error)
     except Exception:
         # Whatever a provider throws, words alone still find most things.
         log.exception("the question could not be embedded")
-    else:
-        return vector if vector.any() else None
     degraded.add(VECTORS_UNAVAILABLE)
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import apsw
@@ -37,7 +38,11 @@ def ranked(
         return []
     signals = fuse(found.candidates, found.statistics, query)
     signals |= priors(found.candidates, query.period, now_ms)
-    total: Floats = np.stack(list(signals.values())).sum(axis=0)
+    total = _sum(signals)
+    if found.compared is not None:
+        closer = found.compared.sharpened(connection, found.candidates, total)
+        signals |= fuse(closer, found.statistics, query)
+        total = _sum(signals)
     signals["learned"] = rerank.gain(found.candidates, found.statistics, query, signals, total)
     total = total + signals["learned"]
     order = np.argsort(-total, kind="stable")
@@ -59,6 +64,11 @@ def ranked(
     if request.as_of is not None:
         hits = [_then(connection, scope, hit, request.as_of) for hit in hits]
     return hits if request.budget is None else budget.pack(hits, request.budget)
+
+
+def _sum(signals: Mapping[str, Floats]) -> Floats:
+    total: Floats = np.stack(list(signals.values())).sum(axis=0)
+    return total
 
 
 def _read(

@@ -28,8 +28,8 @@ log = logging.getLogger("recalld.recall")
 
 FIRST: Final = 100
 """Candidates looked at again: what answers is among them 97 times in 100."""
-LONGEST_NOTE: Final = 100
-"""Index tokens: 95 of 100 notes that the trees were taught about are no longer."""
+LONGEST_NOTE: Final = 180
+"""Index tokens: 99 of 100 notes that the trees were taught about are no longer."""
 FEW_WORDS: Final = 2
 """Up to so many words a question is a look-up."""
 UNAVAILABLE: Final = "ranking_unavailable"

@@ -14,6 +14,7 @@ from . import dense, lexical
 from .arrays import Flags, Floats
 from .candidates import Candidates, gather
 from .filters import Filter
+from .late_interaction import Compared
 from .lexical import Statistics, WordScores
 from .query import Query
 from .question import Question
@@ -26,14 +27,15 @@ from .unshelved import VECTORS_BEHIND, Asked, Unshelf, Words
 
 @dataclass
 class Found:
-    """The candidates of all namespaces together, what could not take part, and whether the question
-    was read closely.
+    """The candidates of all namespaces together, what could not take part, whether the question was
+    read closely, and what compares it piece by piece, if anything does.
     """
 
     candidates: Candidates
     statistics: Statistics
     degraded: set[str] = field(default_factory=set[str])
     is_read: bool = False
+    compared: Compared | None = None
 
 
 class Search:
@@ -43,6 +45,7 @@ class Search:
     """
 
     def __init__(self, space: str, signposts: Signposts, mend: Callable[[], None]) -> None:
+        self._space = space
         self._unshelf = Unshelf(space, signposts, mend)
 
     def run(
@@ -64,6 +67,8 @@ class Search:
         for words in others:
             found = _together(found, Found(*self._unshelf.search(connection, words, asked)))
         found.is_read = question.is_read
+        if question.pieces is not None:
+            found.compared = Compared(question.pieces, self._space)
         return found
 
 

@@ -57,6 +57,16 @@ class Places:
         return self.work / "alignment.npy"
 
     @property
+    def notes(self) -> Path:
+        """Our own notes and questions."""
+        return PARAPHRASE / "notes.jsonl"
+
+    @property
+    def projection(self) -> Path:
+        """The axes of the teacher's states that are kept."""
+        return self.work / "pieces.npy"
+
+    @property
     def start(self) -> Path:
         """The table that training starts from."""
         return self.shared / "assets" / "static_minilm_256_int8.npz"

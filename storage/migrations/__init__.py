@@ -18,7 +18,7 @@ import apsw
 from .. import copies
 from ..connections import open_frozen
 from ..faults import NewerSchema
-from . import m0001_initial, m0002_learning, m0003_events, m0004_unread
+from . import m0001_initial, m0002_learning, m0003_events, m0004_unread, m0005_pieces
 
 # "RCLD": what `file` and we recognise a store by.
 APPLICATION_ID: Final = 0x52434C44
@@ -41,6 +41,7 @@ STEPS: Final[Sequence[Step]] = (
     Step(2, "learning", m0002_learning.apply),
     Step(3, "events", m0003_events.apply),
     Step(4, "unread", m0004_unread.apply),
+    Step(5, "pieces", m0005_pieces.apply),
 )
 
 

@@ -44,7 +44,7 @@ def test_the_space_is_named_after_both() -> None:
 def test_read_closely_a_note_is_mostly_what_minilm_read() -> None:
     """The mixture has length 1 and is nearer to MiniLM's reading than to the table's."""
     closely = _layered().close_reader
-    made = np.stack([closely.document(note, is_turn=False) for note in NOTES])
+    made = np.stack([closely.document(note, is_turn=False).vector for note in NOTES])
     assert np.linalg.norm(made, axis=1) == pytest.approx([1, 1, 1], abs=1e-5)
     read = np.stack([ALIGNMENT(one) for one in MINILM.documents(NOTES)])
     near, far = (made * read).sum(axis=1), (made * STATIC.documents(NOTES)).sum(axis=1)
@@ -55,7 +55,7 @@ def test_read_closely_a_note_is_mostly_what_minilm_read() -> None:
 def test_a_turn_is_mostly_what_the_table_made_of_it() -> None:
     """A turn read closely stays nearer to the table's vector than a note does."""
     closely, (table, *_) = _layered().close_reader, STATIC.documents(NOTES)
-    turn, note = (closely.document(NOTES[0], is_turn=is_turn) for is_turn in (True, False))
+    turn, note = (closely.document(NOTES[0], is_turn=turn).vector for turn in (True, False))
     assert turn @ table > note @ table
     assert np.linalg.norm(turn) == pytest.approx(1, abs=1e-5)
 
@@ -65,10 +65,13 @@ def test_both_questions_find_both_notes() -> None:
     layered = _layered()
     closely = layered.close_reader
     questions = ("indent with tabs?", "how long until the cache expires?", "when to deploy?")
-    read = np.stack([closely.document(note, is_turn=False) for note in NOTES])
+    read = np.stack([closely.document(note, is_turn=False).vector for note in NOTES])
     for notes in (layered.documents(NOTES), read):
-        for ask in (layered.query, closely.query):
-            cosines = np.stack([ask(question) for question in questions]) @ notes.T
+        for asked in (
+            [layered.query(question) for question in questions],
+            [closely.query(question).vector for question in questions],
+        ):
+            cosines = np.stack(asked) @ notes.T
             assert cosines.argmax(axis=1).tolist() == [0, 1, 2]
 
 
@@ -76,15 +79,15 @@ def test_a_page_of_a_question_is_not_read() -> None:
     """A long prompt is asked by the table's vector: reading it would take half a second."""
     closely = _layered().close_reader
     page = "why does the deployment fail with this trace? " * 20
-    assert (closely.query(page) == STATIC.query(page)).all()
-    assert not (closely.query(page[:300]) == STATIC.query(page[:300])).all()
+    assert (closely.query(page).vector == STATIC.query(page)).all()
+    assert not (closely.query(page[:300]).vector == STATIC.query(page[:300])).all()
 
 
 def test_nothing_read_is_nothing_said() -> None:
     """A text without a known word is the zero vector."""
     closely = _layered().close_reader
-    assert not closely.document("", is_turn=False).any()
-    assert not closely.query("").any()
+    assert not closely.document("", is_turn=False).vector.any()
+    assert not closely.query("").vector.any()
 
 
 def test_loading_says_when_it_is_ready(tmp_path: Path) -> None:

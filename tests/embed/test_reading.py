@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,11 +17,12 @@ from recalld.daemon.embed.background import reading
 from recalld.daemon.embed.background.backlog import Backlog
 from recalld.daemon.embed.background.quantisation import to_int8
 from recalld.daemon.embed.background.reading import Reading
+from recalld.daemon.embed.protocol import Read
 from recalld.daemon.embed.shipped.alignment import Alignment
 from recalld.daemon.embed.shipped.layered import Layered
 from recalld.daemon.embed.shipped.minilm import MiniLm
 from recalld.daemon.embed.shipped.static import StaticEmbedder
-from recalld.storage import edits, vectors
+from recalld.storage import edits, pieces, vectors
 from recalld.storage.drafts import Draft, insert
 from recalld.storage.engine import Store
 from recalld.storage.scope import Scope
@@ -40,6 +42,7 @@ class Household:
     def __init__(self, folder: Path, embedder: Layered = EMBEDDER) -> None:
         self.store = Store.open(str(folder / "memory.db"), signer=lambda digest: digest * 2)
         self.embedder = embedder
+        self._turns = count(1)
         self.reader = self.store.reader()
         self.backlog = Backlog(self.store, embedder)
         self.reading = Reading(self.store, embedder, embedder.close_reader)
@@ -55,9 +58,10 @@ class Household:
         until(lambda: self.backlog.state()["pending"] == 0)
         until(lambda: self.reading.state()["state"] == "done")
 
-    def remember(self, text: str, kind: str = "note") -> tuple[int, str]:
+    def remember(self, text: str, kind: str = "note", **more: object) -> tuple[int, str]:
         """Store something; its row id and ulid."""
-        more = {"session": "s", "turn": 1} if kind == "conversation" else {}
+        if kind == "conversation":
+            more = {"session": "s", "turn": next(self._turns), **more}
         draft = Draft(HERE, text, kind=kind, **more)  # type: ignore[arg-type]  # real fields
         ulid = self.store.writer.submit(partial(insert, draft=draft, by="test")).result().ulid
         with self.reader.until(float("inf")) as connection:
@@ -70,6 +74,17 @@ class Household:
             name = standing.newest(connection, self.embedder.space)
             space = vectors.find_space(connection, name)
             return None if space is None else vectors.get(connection, space, [rid]).get(rid)
+
+    def pieces(self, rid: int) -> bytes | None:
+        """What is kept of a row's pieces."""
+        with self.reader.until(float("inf")) as connection:
+            name = standing.newest(connection, self.embedder.space)
+            return pieces.get(connection, name, [rid]).get(rid)
+
+    def count_of_pieces(self) -> int:
+        """Rows with pieces, of any space."""
+        with self.reader.until(float("inf")) as connection:
+            return int(connection.execute("SELECT count(*) FROM pieces").get)
 
     def names(self) -> list[str]:
         """The spaces there are."""
@@ -121,7 +136,7 @@ def quick(text: str) -> bytes:
 
 def read(text: str) -> bytes:
     """What close reading makes of it."""
-    return bytes(to_int8(EMBEDDER.close_reader.document(text, is_turn=False)))
+    return bytes(to_int8(EMBEDDER.close_reader.document(text, is_turn=False).vector))
 
 
 def test_notes_are_read_and_turns_are_not(begin: Begin) -> None:
@@ -143,7 +158,48 @@ def test_a_thorough_reader_reads_turns(begin: Begin) -> None:
     house.settle()
     text = "and then we talked about the cache"
     made = thorough.close_reader.document(text, is_turn=True)
-    assert house.vector(turn) == bytes(to_int8(made))
+    assert made.pieces is not None
+    assert house.vector(turn) == bytes(to_int8(made.vector))
+    assert house.pieces(turn) == made.pieces.tobytes()
+
+
+def test_only_talk_keeps_its_pieces(begin: Begin) -> None:
+    """Notes, chats with an assistant and turns of a page are found by their vectors alone."""
+    house = begin(Layered(StaticEmbedder(), MiniLm(), Alignment(), thorough=True))
+    rids = [
+        house.remember("use tabs")[0],
+        house.remember("use tabs", "conversation", role="user")[0],
+        house.remember("use tabs", "conversation", role="assistant")[0],
+        house.remember("use tabs. " * 60, "conversation")[0],
+        house.remember("use tabs", "conversation", actor="Ann")[0],
+    ]
+    house.settle()
+    assert [bool(house.pieces(rid)) for rid in rids] == [False, False, False, False, True]
+
+
+def test_pieces_are_of_the_present_text(begin: Begin) -> None:
+    """An edit takes them away with the vector, and reading the new text brings its own."""
+    house = begin(Layered(StaticEmbedder(), MiniLm(), Alignment(), thorough=True))
+    turn, ulid = house.remember("use tabs", "conversation")
+    house.settle()
+    before = house.pieces(turn)
+    change = partial(edits.update, scope=SCOPE, ulid=ulid, changes={"content": "use four spaces"})
+    house.store.writer.submit(partial(change, by="t")).result()
+    made = house.embedder.close_reader.document("use four spaces", is_turn=True).pieces
+    assert made is not None
+    until(lambda: house.pieces(turn) == made.tobytes())
+    assert before not in (None, made.tobytes())
+
+
+def test_another_embedder_takes_pieces_away(begin: Begin) -> None:
+    """Back at the default nothing is left of them."""
+    house = begin(Layered(StaticEmbedder(), MiniLm(), Alignment(), thorough=True))
+    turn, _ = house.remember("use tabs", "conversation")
+    house.settle()
+    again = begin()
+    until(lambda: again.names() == [again.embedder.space])
+    assert again.count_of_pieces() == 0
+    assert again.vector(turn) == quick("use tabs")
 
 
 def test_until_then_the_quick_vector_serves(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,9 +232,9 @@ def test_it_rests_as_long_as_it_reads(begin: Begin, monkeypatch: pytest.MonkeyPa
     house = begin(run=False)
     closely = house.embedder.close_reader
 
-    def document(text: str, *, is_turn: bool) -> Vectors:
+    def document(text: str, *, is_turn: bool) -> Read:
         time.sleep(0.05)
-        return house.embedder.query(text)
+        return Read(house.embedder.query(text))
 
     monkeypatch.setattr(closely, "document", document)
     for number in range(4):
@@ -214,7 +270,7 @@ def test_a_dropped_space_is_no_trouble(begin: Begin, monkeypatch: pytest.MonkeyP
     closely = house.embedder.close_reader
     held, go = threading.Event(), threading.Event()
 
-    def document(text: str, *, is_turn: bool) -> Vectors:
+    def document(text: str, *, is_turn: bool) -> Read:
         held.set()
         assert go.wait(60)
         return type(closely).document(closely, text, is_turn=is_turn)
@@ -237,7 +293,7 @@ def test_one_that_cannot_be_read_stops_no_other(
     house = begin(run=False)
     closely = house.embedder.close_reader
 
-    def document(text: str, *, is_turn: bool) -> Vectors:
+    def document(text: str, *, is_turn: bool) -> Read:
         if text == "poison":
             raise ZeroDivisionError
         return type(closely).document(closely, text, is_turn=is_turn)
@@ -257,7 +313,7 @@ def test_trouble_passes(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
     closely = house.embedder.close_reader
     short = [True]
 
-    def document(text: str, *, is_turn: bool) -> Vectors:
+    def document(text: str, *, is_turn: bool) -> Read:
         if short:
             raise MemoryError
         return type(closely).document(closely, text, is_turn=is_turn)
@@ -310,10 +366,10 @@ class Noting(MiniLm):
         super().__init__()
         self._texts = texts
 
-    def documents(self, texts: Sequence[str]) -> Vectors:
+    def read(self, text: str) -> tuple[Vectors, Vectors | None]:
         """Note and read."""
-        self._texts += texts
-        return super().documents(texts)
+        self._texts.append(text)
+        return super().read(text)
 
 
 def test_after_a_restart_questions_are_read_too(begin: Begin) -> None:
@@ -353,7 +409,7 @@ def test_an_edit_under_the_readers_eyes(begin: Begin, monkeypatch: pytest.Monkey
     closely = house.embedder.close_reader
     edited: list[bool] = []
 
-    def document(text: str, *, is_turn: bool) -> Vectors:
+    def document(text: str, *, is_turn: bool) -> Read:
         made = type(closely).document(closely, text, is_turn=is_turn)
         if not edited:
             edited.append(True)

@@ -19,6 +19,7 @@ from recalld.storage import lineage, unread, vectors
 from recalld.storage.edits import undo
 from recalld.storage.lineage import Moment
 from recalld.storage.scope import Scope, identify
+from recalld.storage.unread import Made
 from recalld.storage.vectors import Item
 
 from tests.recall.conftest import Open
@@ -107,8 +108,8 @@ def _read(memory: Remembered, ulid: str, vector: bytes) -> None:
         space = vectors.find_space(connection, memory.embedder.space)
         assert space is not None
         (rid,) = [row.rid for row in unread.newest(connection, space, 999).rows if row.ulid == ulid]
-    items = [Item(rid, ulid, 1, vector)]
-    put = partial(unread.put_read, space=space, items=items, gone=())
+    made = Made(Item(rid, ulid, 1, vector))
+    put = partial(unread.put_read, space=space, read=[made], gone=())
     memory.store.writer.submit(put).result()
 
 

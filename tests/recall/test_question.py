@@ -29,13 +29,13 @@ PARAPHRASE = "how often must we swap out our secret tokens?"
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The questions MiniLM was given."""
     asked: list[str] = []
-    original: Callable[[MiniLm, str], object] = MiniLm.query
+    original: Callable[[MiniLm, str], object] = MiniLm.read
 
-    def query(self: MiniLm, text: str) -> object:
+    def read(self: MiniLm, text: str) -> object:
         asked.append(text)
         return original(self, text)
 
-    monkeypatch.setattr(MiniLm, "query", query)
+    monkeypatch.setattr(MiniLm, "read", read)
     return asked
 
 
@@ -187,7 +187,7 @@ def test_a_reader_that_fails(
     def broken(self: MiniLm, text: str) -> object:
         raise VectorsUnavailable("The weights are gone.")
 
-    monkeypatch.setattr(MiniLm, "query", broken)
+    monkeypatch.setattr(MiniLm, "read", broken)
     with caplog.at_level(logging.INFO, "recalld.recall"):
         assert len(noted.found(PARAPHRASE)) > 0
     assert "The weights are gone." in caplog.text

@@ -6,7 +6,7 @@ import pytest
 from recalld.storage import chunks, unread, vectors
 from recalld.storage.drafts import Draft
 from recalld.storage.scope import Scope, identify
-from recalld.storage.unread import Unread, Waiting
+from recalld.storage.unread import Made, Unread, Waiting
 from recalld.storage.vectors import Item, Space
 
 from tests.storage.opened import HERE, THERE, Opened
@@ -35,9 +35,9 @@ def _count(opened: Opened, space: Space) -> int:
     return opened.read(lambda c: unread.count(c, space))
 
 
-def _read(opened: Opened, space: Space, row: Waiting) -> None:
-    items = [Item(row.rid, row.ulid, row.version, BETTER)]
-    opened.write(lambda tx: unread.put_read(tx, space, items, ()))
+def _read(opened: Opened, space: Space, row: Waiting, states: bytes = b"") -> None:
+    made = Made(Item(row.rid, row.ulid, row.version, BETTER), states)
+    opened.write(lambda tx: unread.put_read(tx, space, [made], ()))
 
 
 def _vector(opened: Opened, space: Space, rid: int) -> bytes | None:

@@ -18,7 +18,7 @@ from ....storage.engine import Store
 from ....storage.faults import Closed
 from ....storage.reader import Reader
 from ....storage.transaction import Change, Transaction
-from ....storage.unread import Unread, Waiting
+from ....storage.unread import Made, Unread, Waiting
 from ....storage.vectors import Item, Space
 from ...life.memory import give_back
 from .. import standing
@@ -151,24 +151,28 @@ class Reading:
         begun = time.monotonic()
         try:
             text = self._embedder.prefix + row.content
-            vector = to_int8(self._closely.document(text, is_turn=row.is_turn))
+            read = self._closely.document(text, is_turn=row.is_turn)
+            vector = to_int8(read.vector)
         except (VectorsUnavailable, MemoryError):
             raise
         except Exception:
             log.exception("a memory could not be read closely")
             self._strike_off(space, [row.rid])
             return
-        items = [Item(row.rid, row.ulid, row.version, vector.tobytes())]
+        item = Item(row.rid, row.ulid, row.version, vector.tobytes())
+        # Chats with an assistant gain nothing from their pieces, which take 4 kB a turn.
+        pieces = read.pieces if row.is_talk else None
+        made = Made(item, b"" if pieces is None else pieces.tobytes())
         # Told to us before the future resolves: our own vector is no reason to look again.
         self._rid = row.rid
-        self._put(partial(unread.put_read, space=space, items=items, gone=()))
+        self._put(partial(unread.put_read, space=space, read=[made], gone=()))
         self._rid = 0
         self._state, self._last_error = "working", None
         self._stopping.wait(REST * (time.monotonic() - begun))
 
     def _strike_off(self, space: Space, rids: Sequence[int]) -> None:
         if rids:
-            self._put(partial(unread.put_read, space=space, items=(), gone=rids))
+            self._put(partial(unread.put_read, space=space, read=(), gone=rids))
 
     def _put(self, job: Callable[[Transaction], None]) -> None:
         self._store.writer.submit(job, background=True).result()

@@ -5,8 +5,10 @@ question needs no transformer to find what one has read. Where the words of a qu
 recall has it read closely too (see daemon/recall/question.py). On the development sets that takes
 paraphrases from .58 to .81 (hit@5), code search from .70 to .75 (hit@10).
 
-`thorough` has turns of conversations and every question read too, for 8 ms a question: code search
-.79, longmemeval's MRR .63 to .66, LOCOMO's .63 to .65.
+`thorough` has turns of conversations and every question read too, for 8 ms a question, and keeps
+what each word piece means in a text, for turns of people are compared piece by piece (see
+daemon/recall/late_interaction.py): code search .79, longmemeval's MRR .63 to .66, LOCOMO's .63 to
+.68.
 """
 
 from __future__ import annotations
@@ -14,9 +16,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from ..protocol import Embedder, VectorsUnavailable
+from ..protocol import Embedder, Read, VectorsUnavailable
 from .alignment import Alignment
 from .minilm import MiniLm
+from .projection import Projection
 
 if TYPE_CHECKING:
     from ..protocol import Vectors
@@ -38,8 +41,9 @@ class Layered:
         self, table: Embedder, reader: MiniLm, alignment: Alignment, *, thorough: bool = False
     ) -> None:
         self._table = table
-        self.close_reader = Closely(table, reader, alignment, thorough=thorough)
-        shares = f"{NOTES:g}+{TURNS:g}" if thorough else f"{NOTES:g}"
+        projection = Projection() if thorough else None
+        self.close_reader = Closely(table, reader, alignment, projection)
+        shares = f"{NOTES:g}+{TURNS:g}+{projection.name}" if projection else f"{NOTES:g}"
         self.space = f"{table.space}+{reader.space}/{shares}"
         self.model = f"{table.model}, {'all' if thorough else 'notes'} by {reader.model}"
         self.dimension = table.dimension
@@ -63,14 +67,15 @@ class Closely:
     """What MiniLM reads, said in the table's space.
 
     10 to 40 ms a note of up to a hundred words, half a second one of six hundred; 8 ms a question
-    of ten words, 30 ms at most.
+    of ten words, 30 ms at most. Pieces are kept with a `projection` for them.
     """
 
     def __init__(
-        self, table: Embedder, reader: MiniLm, alignment: Alignment, *, thorough: bool
+        self, table: Embedder, reader: MiniLm, alignment: Alignment, projection: Projection | None
     ) -> None:
         self._table, self._reader, self._alignment = table, reader, alignment
-        self.is_thorough = thorough
+        self._projection = projection
+        self.is_thorough = projection is not None
         self.is_ready = False
         self.trouble: str | None = None
 
@@ -80,28 +85,35 @@ class Closely:
             self._table.load()
             self._reader.load()
             self._alignment.load()
+            if self._projection is not None:
+                self._projection.load()
         except VectorsUnavailable as error:
             self.trouble = str(error)
             raise
         self.is_ready, self.trouble = True, None
 
-    def document(self, text: str, *, is_turn: bool) -> Vectors:
+    def document(self, text: str, *, is_turn: bool) -> Read:
         """The mixed vector, of length 1 unless zero, shape (256,). Raises VectorsUnavailable."""
         import numpy as np
 
         share = TURNS if is_turn else NOTES
-        read = self._alignment(self._reader.documents([text])[0])
-        mixed = share * read + (1 - share) * self._table.documents([text])[0]
+        read = self._read(text)
+        mixed = share * read.vector + (1 - share) * self._table.documents([text])[0]
         length = float(np.sqrt(mixed @ mixed)) or 1.0
-        unit: Vectors = (mixed / length).astype(np.float32)
-        return unit
+        return read._replace(vector=(mixed / length).astype(np.float32))
 
-    def query(self, text: str) -> Vectors:
+    def query(self, text: str) -> Read:
         """The vector of a question, MiniLM's alone. Raises VectorsUnavailable.
 
         Of a long one it is the table's: a page pasted into a prompt would take half a second, and
         has words enough for the table.
         """
         if not self._reader.fits(text):
-            return self._table.query(text)
-        return self._alignment(self._reader.query(text))
+            return Read(self._table.query(text))
+        return self._read(text)
+
+    def _read(self, text: str) -> Read:
+        vector, states = self._reader.read(text)
+        if states is None or self._projection is None:
+            return Read(self._alignment(vector))
+        return Read(self._alignment(vector), self._projection(states))

@@ -74,6 +74,21 @@ class MiniLm:
             np.add.at(total, [owner[at] for at in batch], made)
         return _unit(total)
 
+    def read(self, text: str) -> tuple[Vectors, Vectors | None]:
+        """A text's unit vector, shape (384,), and what each of its pieces means in it, unit vectors
+        of shape (pieces, 384); None for a text that is not read in one go.
+
+        Raises VectorsUnavailable.
+        """
+        import numpy as np
+
+        transformer, words = self._parts()
+        chunks = list(_chunks(words.ids(text, _LONGEST)))
+        if len(chunks) != 1:
+            return self.query(text), None
+        states = transformer.states(np.array(chunks, np.intp))[0]
+        return _unit(states.mean(axis=0)), _unit(states[1:-1])
+
     def query(self, text: str) -> Vectors:
         """The unit vector of a question, shape (384,). Raises VectorsUnavailable."""
         vector: Vectors = self.documents([text])[0]

@@ -92,7 +92,12 @@ class Transformer:
         return len(self._places)
 
     def __call__(self, rows: npt.NDArray[np.intp]) -> Floats:
-        """One vector, not scaled, for each row of pieces: (n, length) to (n, 384).
+        """One vector, not scaled, for each row of pieces: (n, length) to (n, 384)."""
+        mean: Floats = self.states(rows).mean(axis=1)
+        return mean
+
+    def states(self, rows: npt.NDArray[np.intp]) -> Floats:
+        """What each piece means in its row: (n, length) to (n, length, 384).
 
         All rows have the same length, so that nothing is padded.
         """
@@ -104,8 +109,7 @@ class Transformer:
         room = np.empty(WIDTH * INNER, np.float32)
         for layer in self._layers:
             state = layer(state, texts, length, room)
-        mean: Floats = state.reshape(texts, length, WIDTH).mean(axis=1)
-        return mean
+        return state.reshape(texts, length, WIDTH)
 
 
 class _Weights:

@@ -1,0 +1,91 @@
+"""Turns of people compared with the question piece by piece, where both were read closely.
+
+A turn that answers says one thing among others, and one vector for all of it blurs that. Here every
+word piece of the question looks for the piece that means the same, in the turn or, for a little
+less, in the one before it: what was asked there is what is answered here (late interaction with
+MaxSim: Khattab and Zaharia, ColBERT, SIGIR 2020).
+
+On LOCOMO's development half hit@10 goes from .877 to .895, MRR from .652 to .680. Of chats with an
+assistant nothing changes beyond chance: their turns are long and each says what it is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+import apsw
+import numpy as np
+
+from ...storage import pieces
+from .arrays import Bytes, Flags, Floats, Longs
+from .candidates import Candidates
+from .shelf import CONVERSATION
+
+FIRST: Final = 100
+"""Candidates compared: with all of them LOCOMO gains nothing more."""
+SHARE: Final = 0.6
+"""Of the similarity; the rest is the vectors' cosine. From .5 to .7 hit@10 is the same."""
+LEAST: Final = 0.2
+"""Any two pieces are that close: nothing is proven by it. At 0 and .3 hit@10 loses .5 points."""
+BEFORE: Final = 0.8
+"""What a match in the turn before counts. LOCOMO's hit@10 is .892 at 0, .895 at .6 and .8."""
+
+
+class Compared(NamedTuple):
+    """The pieces of a question, and the space in which it has to be asked."""
+
+    question: Bytes
+    space: str
+
+    def sharpened(
+        self, connection: apsw.Connection, found: Candidates, total: Floats
+    ) -> Candidates:
+        """The candidates with similarities that say more, `total` being their scores until now.
+        Turns that were not compared are taken to fare as those that were.
+        """
+        talk = (found.kind == CONVERSATION) & ~found.by_user & ~found.by_assistant
+        first = np.argsort(-total, kind="stable")[:FIRST]
+        first = first[talk[first]]
+        close, known = self._close(connection, found.rid[first], found.previous[first])
+        chosen = first[known]
+        similarity = np.maximum(found.similarity, 0)
+        cosine = similarity[chosen]
+        if not close.any() or not cosine.any():
+            return found
+        # The best of the turns is as close as it was: notes beside them are not compared.
+        close *= cosine.max() / close.max()
+        similarity[chosen] += np.float32(SHARE) * (close - cosine)
+        rest = talk.copy()
+        rest[chosen] = False
+        similarity[rest] *= similarity[chosen].sum() / cosine.sum()
+        return replace(found, similarity=similarity)
+
+    def _close(
+        self, connection: apsw.Connection, rids: Longs, before: Longs
+    ) -> tuple[Floats, Flags]:
+        """How close those of the turns are that have pieces, at least 0, and which of them have."""
+        wanted = {*rids.tolist(), *before.tolist()}
+        best = closest(pieces.get(connection, self.space, wanted), self.question)
+        known = np.array([rid in best for rid in rids.tolist()], np.bool_)
+        nothing = np.zeros(len(self.question), np.float32)
+        own = np.array([best[rid] for rid in rids[known].tolist()])
+        previous = np.array([best.get(rid, nothing) for rid in before[known].tolist()])
+        if not known.any():
+            return np.zeros(0, np.float32), known
+        close = np.maximum(own, np.float32(BEFORE) * previous).mean(axis=1)
+        return np.maximum(close - np.float32(LEAST), 0), known
+
+
+def closest(stored: Mapping[int, bytes], question: Bytes) -> dict[int, Floats]:
+    """For each row, and each piece of the question, the cosine of the closest piece."""
+    if not stored:
+        return {}
+    width = question.shape[1]
+    rows = np.frombuffer(b"".join(stored.values()), np.int8).reshape(-1, width)
+    lengths = np.array([len(states) // width for states in stored.values()])
+    starts = np.cumsum(lengths) - lengths
+    cosines = rows.astype(np.float32) @ (question.T.astype(np.float32) / np.float32(127 * 127))
+    best = np.maximum.reduceat(cosines, starts, axis=0)
+    return dict(zip(stored, best, strict=True))

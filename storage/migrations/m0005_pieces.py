@@ -1,0 +1,19 @@
+"""Schema 5: what each word piece of a turn means in it, for comparing piece by piece."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import apsw
+
+SCHEMA: Final = """
+CREATE TABLE pieces(
+  rid INTEGER PRIMARY KEY, space INTEGER NOT NULL, states BLOB NOT NULL
+) STRICT;
+CREATE INDEX pieces_by_space ON pieces(space);
+"""
+
+
+def apply(connection: apsw.Connection) -> None:
+    """Make the table of pieces."""
+    connection.execute(SCHEMA)
