@@ -4,7 +4,17 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from . import alignment, corpus, evaluation, packages, projection, selection, teacher, training
+from . import (
+    alignment,
+    corpus,
+    evaluation,
+    packages,
+    projection,
+    selection,
+    teacher,
+    training,
+    tuning,
+)
 from .places import REPOSITORY, Places
 
 
@@ -21,6 +31,7 @@ def main() -> None:
         "teach": lambda: teacher.teach(places, arguments.minutes),
         "train": lambda: training.train(places, training.Recipe()),
         "align": lambda: alignment.align(places),
+        "tune": lambda: tuning.tune(places),
         "project": lambda: projection.project(places),
         "evaluate": lambda: evaluation.evaluate(places, table),
     }
@@ -33,7 +44,8 @@ def main() -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="scripts/train_static/run", description=__doc__)
     steps = (
-        "all", "download", "gather", "choose", "teach", "train", "align", "project", "evaluate",
+        "all", "download", "gather", "choose", "teach", "train", "align", "tune", "project",
+        "evaluate",
     )  # fmt: skip
     parser.add_argument("step", nargs="?", default="all", choices=steps)
     parser.add_argument(

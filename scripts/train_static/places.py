@@ -57,6 +57,11 @@ class Places:
         return self.work / "alignment.npy"
 
     @property
+    def tuned(self) -> Path:
+        """That map, moved towards notes and what is asked of them."""
+        return self.work / "tuned.npy"
+
+    @property
     def notes(self) -> Path:
         """Our own notes and questions."""
         return PARAPHRASE / "notes.jsonl"

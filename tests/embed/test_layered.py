@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import numpy as np
 import pytest
+from recalld.daemon.embed import shipped
 from recalld.daemon.embed.protocol import VectorsUnavailable
 from recalld.daemon.embed.shipped.alignment import Alignment
 from recalld.daemon.embed.shipped.layered import Layered
 from recalld.daemon.embed.shipped.minilm import MiniLm
+from recalld.daemon.embed.shipped.projection import Projection
 from recalld.daemon.embed.shipped.static import StaticEmbedder
 
 STATIC, MINILM, ALIGNMENT = StaticEmbedder(), MiniLm(), Alignment()
@@ -108,6 +111,50 @@ def test_the_table_understands_what_minilm_read() -> None:
     cosines = said @ STATIC.documents(NOTES).T
     assert cosines.argmax(axis=1).tolist() == [0, 1, 2]
     assert np.linalg.norm(said, axis=1) == pytest.approx([1, 1, 1], abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("part", "file"),
+    [
+        (STATIC, "static_minilm_256_int8.npz"),
+        (MINILM, "minilm_q8.npz"),
+        (ALIGNMENT, "minilm_to_static.npy"),
+        (Projection(), "minilm_pieces.npy"),
+    ],
+)
+def test_the_name_changes_with_the_weights(
+    part: StaticEmbedder | MiniLm | Alignment | Projection, file: str
+) -> None:
+    """What is shipped is named after its digest: vectors of other weights are never compared."""
+    weights = Path(shipped.__file__).parent / "weights" / file
+    assert part.space.endswith(hashlib.sha256(weights.read_bytes()).hexdigest()[:8])
+
+
+def test_a_broken_projection(tmp_path: Path) -> None:
+    """A damaged or foreign file is told in one sentence."""
+    with pytest.raises(VectorsUnavailable, match="projection is unusable"):
+        Projection(str(tmp_path)).load()
+    np.save(tmp_path / "minilm_pieces.npy", np.zeros((384, 12), np.float16))
+    with pytest.raises(VectorsUnavailable, match="projection is unusable"):
+        Projection(str(tmp_path)).load()
+
+
+def test_pieces_keep_what_tells_them_apart() -> None:
+    """A piece in the same sentence is nearest to itself, as bytes too."""
+    _, states = MINILM.read("the cache expires after an hour and is filled anew at night")
+    assert states is not None
+    kept = Projection()(states).astype(np.float32)
+    assert (kept @ kept.T).argmax(axis=1).tolist() == list(range(len(states)))
+    assert np.linalg.norm(kept, axis=1) == pytest.approx(np.full(len(kept), 127), abs=2)
+
+
+def test_read_in_one_go_a_text_has_pieces() -> None:
+    """The vector is the one of `documents`; a text of several chunks has no pieces."""
+    short, long = "use tabs, not spaces", "use tabs, not spaces. " * 40
+    for text, has_pieces in ((short, True), (long, False), ("", False)):
+        vector, states = MINILM.read(text)
+        assert vector == pytest.approx(MINILM.documents([text])[0], abs=1e-5)
+        assert (states is not None) == has_pieces
 
 
 def test_a_broken_alignment(tmp_path: Path) -> None:

@@ -43,8 +43,10 @@ class Layered:
         self._table = table
         projection = Projection() if thorough else None
         self.close_reader = Closely(table, reader, alignment, projection)
-        shares = f"{NOTES:g}+{TURNS:g}+{projection.name}" if projection else f"{NOTES:g}"
-        self.space = f"{table.space}+{reader.space}/{shares}"
+        parts = [table.space, reader.space, alignment.space, f"{NOTES:g}"]
+        if projection is not None:
+            parts += [f"{TURNS:g}", projection.space]
+        self.space = "+".join(parts)
         self.model = f"{table.model}, {'all' if thorough else 'notes'} by {reader.model}"
         self.dimension = table.dimension
         self.prefix = table.prefix

@@ -23,7 +23,7 @@ FROM, TO = 384, 128
 class Projection:
     """The axes in `weights/`; safe to share between threads."""
 
-    name = "pieces128"
+    space = "pieces-ea995798"
 
     def __init__(self, folder: str = _WEIGHTS) -> None:
         self._path = os.path.join(folder, _FILE)
