@@ -104,7 +104,7 @@ def _scaled(vectors: Floats) -> tuple[Floats, Floats]:
 def _unscaled(slope: Floats, scaled: Floats, lengths: Floats) -> Floats:
     """A slope before the scaling to length one."""
     along: Floats = (slope * scaled).sum(axis=1, keepdims=True)
-    return (slope - along * scaled) / lengths
+    return ((slope - along * scaled) / lengths).astype(np.float32)
 
 
 def _found(turned: Floats, pairs: Pairs, asked: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
