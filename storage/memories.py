@@ -14,8 +14,6 @@ from .scope import Scope, identify
 
 # The kind of verbatim turns: saying the same thing twice is part of a conversation.
 CONVERSATION: Final = "conversation"
-# The roles in a chat with an assistant; people who talk to each other have names instead.
-CHATTING: Final = ("user", "assistant")
 STATUSES: Final = frozenset({"active", "superseded", "quarantined", "archived"})
 
 

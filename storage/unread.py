@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import apsw
 
 from . import pieces, vectors
-from .memories import CHATTING, CONVERSATION
+from .memories import CONVERSATION
 from .transaction import Transaction
 from .vectors import Item, Space
 
@@ -37,8 +37,10 @@ class Waiting(NamedTuple):
 
     @property
     def is_talk(self) -> bool:
-        """Whether it is a turn of people talking to each other, not of a chat with an assistant."""
-        return self.is_turn and self.role not in CHATTING
+        """Whether it is a turn of people talking to each other: in chats with an assistant and in
+        what tools say turns have a role.
+        """
+        return self.is_turn and self.role is None
 
 
 class Made(NamedTuple):

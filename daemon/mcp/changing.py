@@ -17,6 +17,7 @@ from ..http.schemas import StoreRequest
 from ..http.translation import translate
 from ..injection.visible import one_line
 from ..intake import suspicion
+from ..intake.flags import secrets_of
 from ..rules import preferences
 from .arguments import Given
 from .packing import Row
@@ -56,6 +57,12 @@ async def store(call: Call, given: Given) -> Row:
 def _became(stored: Row, signs: list[str]) -> Row:
     row: Row = {"status": stored["result"]}
     row |= {name: safe(stored[name]) for name in _TOLD if name in stored}
+    secrets = secrets_of(cast("list[str]", stored.get("flags", [])))
+    if secrets:
+        row["message"] = (
+            f"It carries a secret ({', '.join(secrets)}) and was kept as given. Tell the user; if "
+            f"it should not be kept, call memory_forget with id {stored['id']}."
+        )
     if stored["result"] == "quarantined":
         row["message"] = (
             f"It holds {', '.join(signs)}, so no agent gets to see it before the user has: "

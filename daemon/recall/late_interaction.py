@@ -25,6 +25,8 @@ from .shelf import CONVERSATION
 
 FIRST: Final = 100
 """Candidates compared: with all of them LOCOMO gains nothing more."""
+LONGEST: Final = 48
+"""Pieces of a question, about 36 words: comparing takes 10 ms then, and grows with them."""
 SHARE: Final = 0.6
 """Of the similarity; the rest is the vectors' cosine. From .5 to .7 hit@10 is the same."""
 LEAST: Final = 0.2
@@ -41,11 +43,20 @@ class Compared(NamedTuple):
     question: Bytes
     space: str
 
+    @classmethod
+    def of(cls, question: Bytes | None, space: str) -> Compared | None:
+        """None for a question that is not compared: not read, or too long for its time."""
+        if question is None or not 0 < len(question) <= LONGEST:
+            return None
+        return cls(question, space)
+
     def sharpened(
         self, connection: apsw.Connection, found: Candidates, total: Floats
     ) -> Candidates:
-        """The candidates with similarities that say more, `total` being their scores until now.
-        Turns that were not compared are taken to fare as those that were.
+        """The candidates with similarities that say more, `total` being their scores until now;
+        none of them is above the best there was. Turns without pieces keep theirs.
+
+        Raises apsw.Error.
         """
         talk = (found.kind == CONVERSATION) & ~found.by_user & ~found.by_assistant
         first = np.argsort(-total, kind="stable")[:FIRST]
@@ -56,12 +67,9 @@ class Compared(NamedTuple):
         cosine = similarity[chosen]
         if not close.any() or not cosine.any():
             return found
-        # The best of the turns is as close as it was: notes beside them are not compared.
+        # The best of them can be as close as it was: what stands beside them is not compared.
         close *= cosine.max() / close.max()
         similarity[chosen] += np.float32(SHARE) * (close - cosine)
-        rest = talk.copy()
-        rest[chosen] = False
-        similarity[rest] *= similarity[chosen].sum() / cosine.sum()
         return replace(found, similarity=similarity)
 
     def _close(
@@ -85,13 +93,16 @@ class Compared(NamedTuple):
 
 
 def closest(stored: Mapping[int, bytes], question: Bytes) -> dict[int, Floats]:
-    """For each row, and each piece of the question, the cosine of the closest piece."""
-    if not stored:
-        return {}
+    """For each row, and each piece of the question, the cosine of the closest piece; rows whose
+    pieces are damaged are left out.
+    """
     width = question.shape[1]
-    rows = np.frombuffer(b"".join(stored.values()), np.int8).reshape(-1, width)
-    lengths = np.array([len(states) // width for states in stored.values()])
+    whole = {rid: states for rid, states in stored.items() if states and not len(states) % width}
+    if not whole:
+        return {}
+    rows = np.frombuffer(b"".join(whole.values()), np.int8).reshape(-1, width)
+    lengths = np.array([len(states) // width for states in whole.values()])
     starts = np.cumsum(lengths) - lengths
     cosines = rows.astype(np.float32) @ (question.T.astype(np.float32) / np.float32(127 * 127))
     best = np.maximum.reduceat(cosines, starts, axis=0)
-    return dict(zip(stored, best, strict=True))
+    return dict(zip(whole, best, strict=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -14,12 +15,15 @@ from . import budget, explain, past, phrases
 from .arrays import Floats, Longs
 from .diversity import Distinct
 from .fusion import fuse
+from .late_interaction import Compared
 from .query import Query
+from .question import READING_UNAVAILABLE
 from .request import MOST_HITS, Hit, RecallRequest
 from .rerank import Reranker
 from .rescoring import priors
 from .search import Found
 
+log = logging.getLogger("recalld.recall")
 # Rows read at once when equal texts have left gaps.
 _LEAST_READ = 8
 
@@ -38,11 +42,9 @@ def ranked(
         return []
     signals = fuse(found.candidates, found.statistics, query)
     signals |= priors(found.candidates, query.period, now_ms)
-    total = _sum(signals)
     if found.compared is not None:
-        closer = found.compared.sharpened(connection, found.candidates, total)
-        signals |= fuse(closer, found.statistics, query)
-        total = _sum(signals)
+        signals["pieces"] = _by_pieces(connection, found, found.compared, query, signals)
+    total = _sum(signals)
     signals["learned"] = rerank.gain(found.candidates, found.statistics, query, signals, total)
     total = total + signals["learned"]
     order = np.argsort(-total, kind="stable")
@@ -64,6 +66,24 @@ def ranked(
     if request.as_of is not None:
         hits = [_then(connection, scope, hit, request.as_of) for hit in hits]
     return hits if request.budget is None else budget.pack(hits, request.budget)
+
+
+def _by_pieces(
+    connection: apsw.Connection,
+    found: Found,
+    compared: Compared,
+    query: Query,
+    signals: Mapping[str, Floats],
+) -> Floats:
+    """What comparing piece by piece adds to the scores; nothing if it cannot be done."""
+    try:
+        closer = compared.sharpened(connection, found.candidates, _sum(signals))
+    except apsw.Error as error:
+        log.warning("turns were not compared piece by piece: %s", error)
+        found.degraded.add(READING_UNAVAILABLE)
+        return np.zeros(len(found.candidates), np.float32)
+    anew = fuse(closer, found.statistics, query)
+    return _sum({name: signal - signals[name] for name, signal in anew.items()})
 
 
 def _sum(signals: Mapping[str, Floats]) -> Floats:

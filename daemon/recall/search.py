@@ -67,8 +67,7 @@ class Search:
         for words in others:
             found = _together(found, Found(*self._unshelf.search(connection, words, asked)))
         found.is_read = question.is_read
-        if question.pieces is not None:
-            found.compared = Compared(question.pieces, self._space)
+        found.compared = Compared.of(question.pieces, self._space)
         return found
 
 

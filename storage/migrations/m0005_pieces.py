@@ -8,9 +8,10 @@ import apsw
 
 SCHEMA: Final = """
 CREATE TABLE pieces(
-  rid INTEGER PRIMARY KEY, space INTEGER NOT NULL, states BLOB NOT NULL
+  id INTEGER PRIMARY KEY, rid INTEGER NOT NULL, space INTEGER NOT NULL, states BLOB NOT NULL
 ) STRICT;
-CREATE INDEX pieces_by_space ON pieces(space);
+CREATE UNIQUE INDEX pieces_of_row ON pieces(rid, space);
+CREATE INDEX pieces_of_space ON pieces(space);
 """
 
 

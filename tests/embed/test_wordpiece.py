@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from recalld.daemon.embed import shipped
 from recalld.daemon.embed.shipped.wordpiece import WordPiece
 
 VOCABULARY = ["[PAD]", "get", "user", "name", "##s", "cafe", "run", "##ning", ".", "数", "据"]
@@ -47,3 +51,11 @@ def test_any_text_is_split(text: str, limit: int) -> None:
     ids = SPLIT.ids(text, limit)
     assert len(ids) <= limit
     assert all(0 < number < len(VOCABULARY) for number in ids)
+
+
+def test_a_vocabulary_that_was_cut_off(tmp_path: Path) -> None:
+    """Half of it would split every text otherwise than the weights were made for."""
+    whole = (Path(shipped.__file__).parent / "weights" / "vocab.txt").read_text()
+    (tmp_path / "vocab.txt").write_text(whole[: len(whole) // 2])
+    with pytest.raises(ValueError, match="of 30522 pieces"):
+        WordPiece.read(str(tmp_path / "vocab.txt"))

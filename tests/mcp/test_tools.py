@@ -119,12 +119,15 @@ def test_storing_answers_a_status(client: Http) -> None:
 
 
 def test_what_a_memory_replaces_is_told_in_short(client: Http) -> None:
-    """`ignore` names the retired choice and its beginning, `flags` what is in the text."""
+    """`ignore` names the retired choice and its beginning, `flags` what is in the text, and the
+    message what to do about it.
+    """
     old = use(client, "memory_store", content="Use pnpm. " + "Why: x. " * 200, kind="preference")
     key = "gh" + "p_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
     new = use(client, "memory_store", content=f"Use yarn, token {key}", kind="preference")
     assert new["status"] == "superseded"
     assert new["flags"] == ["secret:github-token"]
+    assert f"call memory_forget with id {new['id']}" in str(new["message"])
     (ignored,) = new["ignore"]
     assert ignored["id"] == old["id"]
     assert ignored["text"].startswith("Use pnpm. Why")

@@ -13,28 +13,27 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from ..protocol import VectorsUnavailable
+from .matrix import WEIGHTS, Matrix
 
 if TYPE_CHECKING:
     from ..protocol import Vectors
 
-_WEIGHTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "weights")
 _FILE = "minilm_to_static.npy"
-FROM, TO = 384, 256
+_DIGEST = "b74304e5"
+TO = 256
 
 
 class Alignment:
     """The map in `weights/`; safe to share between threads."""
 
-    space = "aligned-b74304e5"
+    space = f"aligned-{_DIGEST}"
 
-    def __init__(self, folder: str = _WEIGHTS) -> None:
-        self._path = os.path.join(folder, _FILE)
-        self._map: Vectors | None = None
+    def __init__(self, folder: str = WEIGHTS) -> None:
+        self._map = Matrix(os.path.join(folder, _FILE), _DIGEST, "The alignment")
 
     def load(self) -> None:
         """Read the map from disk (200 kB), once. Raises VectorsUnavailable."""
-        self._loaded()
+        self._map()
 
     def __call__(self, vector: Vectors) -> Vectors:
         """The unit vector, shape (256,), for one of shape (384,); zero for zero.
@@ -43,29 +42,10 @@ class Alignment:
         """
         import numpy as np
 
-        turned = self._loaded()
+        turned = self._map()
         if not vector.any():
             return np.zeros(TO, np.float32)
         # The last row is the constant of the regression.
         moved: Vectors = vector @ turned[:-1] + turned[-1]
         unit: Vectors = (moved / np.sqrt(moved @ moved)).astype(np.float32)
         return unit
-
-    def _loaded(self) -> Vectors:
-        # Two threads may both read it: the second result is the same.
-        if self._map is None:
-            self._map = _read(self._path)
-        return self._map
-
-
-def _read(path: str) -> Vectors:
-    import numpy as np
-
-    try:
-        with open(path, "rb") as file:
-            stored: Vectors = np.load(file).astype(np.float32)
-    except Exception as error:  # numpy has many for damage
-        raise VectorsUnavailable(f"The alignment is unusable: {error}") from error
-    if stored.shape != (FROM + 1, TO):
-        raise VectorsUnavailable(f"The alignment is unusable: it has the shape {stored.shape}.")
-    return stored

@@ -85,7 +85,7 @@ class MiniLm:
         transformer, words = self._parts()
         chunks = list(_chunks(words.ids(text, _LONGEST)))
         if len(chunks) != 1:
-            return self.query(text), None
+            return self.documents([text])[0], None
         states = transformer.states(np.array(chunks, np.intp))[0]
         return _unit(states.mean(axis=0)), _unit(states[1:-1])
 

@@ -10,28 +10,27 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from ..protocol import VectorsUnavailable
+from .matrix import WEIGHTS, Matrix
 
 if TYPE_CHECKING:
     from ..protocol import Pieces, Vectors
 
-_WEIGHTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "weights")
 _FILE = "minilm_pieces.npy"
+_DIGEST = "ea995798"
 FROM, TO = 384, 128
 
 
 class Projection:
     """The axes in `weights/`; safe to share between threads."""
 
-    space = "pieces-ea995798"
+    space = f"pieces-{_DIGEST}"
 
-    def __init__(self, folder: str = _WEIGHTS) -> None:
-        self._path = os.path.join(folder, _FILE)
-        self._axes: Vectors | None = None
+    def __init__(self, folder: str = WEIGHTS) -> None:
+        self._axes = Matrix(os.path.join(folder, _FILE), _DIGEST, "The projection")
 
     def load(self) -> None:
         """Read the axes from disk (100 kB), once. Raises VectorsUnavailable."""
-        self._loaded()
+        self._axes()
 
     def __call__(self, states: Vectors) -> Pieces:
         """(n, 384) to 8-bit integers (n, 128), 127 times the unit vectors.
@@ -40,26 +39,7 @@ class Projection:
         """
         import numpy as np
 
-        seen = states @ self._loaded()
+        seen = states @ self._axes()
         lengths = np.sqrt(np.square(seen).sum(axis=1, keepdims=True))
         kept: Pieces = np.rint(127 * seen / np.maximum(lengths, 1e-6)).astype(np.int8)
         return kept
-
-    def _loaded(self) -> Vectors:
-        # Two threads may both read it: the second result is the same.
-        if self._axes is None:
-            self._axes = _read(self._path)
-        return self._axes
-
-
-def _read(path: str) -> Vectors:
-    import numpy as np
-
-    try:
-        with open(path, "rb") as file:
-            stored: Vectors = np.load(file).astype(np.float32)
-    except Exception as error:  # numpy has many for damage
-        raise VectorsUnavailable(f"The projection is unusable: {error}") from error
-    if stored.shape != (FROM, TO):
-        raise VectorsUnavailable(f"The projection is unusable: it has the shape {stored.shape}.")
-    return stored

@@ -14,6 +14,7 @@ _IDEOGRAPH = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _PIECES = re.compile(rf"[{_IDEOGRAPH}]|[^\W_{_IDEOGRAPH}]+|[^\w\s]|_")
 # A vector should see `getUserName` as three words, as it sees `get_user_name`.
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_PIECES_KNOWN = 30_522
 _LONGEST_WORD = 100
 _REMEMBERED_WORDS = 50_000
 
@@ -32,12 +33,16 @@ class WordPiece:
     @staticmethod
     @cache
     def read(path: str) -> WordPiece:
-        """The vocabulary in `path`: one piece a line, in the order of its ids.
+        """The vocabulary in `path`: one piece a line, in the order of its ids. Raises OSError, and
+        ValueError for one that was cut off.
 
         Two embedders with the same one share it, and what it remembers: 5 MB.
         """
         with open(path, encoding="utf-8") as file:
-            return WordPiece(file.read().split("\n"))
+            pieces = file.read().split("\n")
+        if len(pieces) < _PIECES_KNOWN:
+            raise ValueError(f"the vocabulary has {len(pieces)} of {_PIECES_KNOWN} pieces")
+        return WordPiece(pieces)
 
     def ids(self, text: str, limit: int) -> list[int]:
         """The ids of the first words of `text`, at most `limit` of them."""
