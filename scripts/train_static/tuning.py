@@ -1,8 +1,9 @@
 """The alignment moved towards what engineers mean: a note near the question it answers.
 
-Taught with our own notes and, of their questions, those in other words: each question is to be nearer to its note than to any other (InfoNCE: van den Oord et al., arXiv:1807.03748). Only
-50 small steps from the regression: twice as many win as much on such questions and begin to lose on
-code search. The table and MiniLM are those that are shipped.
+Taught with our own notes and, of their questions, those in other words: each question is to be
+nearer to its note than to any other (InfoNCE: van den Oord et al., arXiv:1807.03748). Only 50 small
+steps from the regression: twice as many win as much on such questions and begin to lose on code
+search. The table and MiniLM are those that are shipped.
 """
 
 import json
