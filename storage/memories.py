@@ -102,6 +102,16 @@ def from_row(row: Row, namespace: str) -> Memory:
     )  # fmt: skip
 
 
+def spoken(memory: Memory) -> dict[str, str | None]:
+    """Who said a turn of a conversation, and in which; all None for a memory that is no turn."""
+    said = memory.turn is not None
+    return {
+        "speaker": memory.actor if said else None,
+        "role": memory.role if said else None,
+        "session": memory.session if said else None,
+    }
+
+
 def find(connection: apsw.Connection, scope: Scope, ulid: str) -> Memory | None:
     """The memory with this id, or None when the scope has none."""
     names = identify(connection, scope)

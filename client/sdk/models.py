@@ -22,7 +22,7 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One memory as the daemon keeps it."""
+    """One memory as the daemon keeps it; `speaker`, `role` and `session` are those of a turn."""
 
     id: str
     namespace: str
@@ -42,11 +42,17 @@ class Entry:
     valid_to: str | None = None
     supersedes: str | None = None
     superseded_by: str | None = None
+    speaker: str | None = None
+    role: str | None = None
+    session: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One memory that was found; `why` is there when an explanation was asked for."""
+    """One memory that was found; `why` is there when an explanation was asked for.
+
+    `speaker`, `role` and `session` are those of a turn, `observed_at` is when it was said.
+    """
 
     id: str
     namespace: str
@@ -56,6 +62,10 @@ class Hit:
     created_at: str
     tags: tuple[str, ...] = ()
     why: Mapping[str, object] | None = None
+    observed_at: str | None = None
+    speaker: str | None = None
+    role: str | None = None
+    session: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,9 @@ def entry(doc: Document) -> Entry:
         valid_to=maybe_text(doc, "valid_to"),
         supersedes=maybe_text(doc, "supersedes"),
         superseded_by=maybe_text(doc, "superseded_by"),
+        speaker=maybe_text(doc, "speaker"),
+        role=maybe_text(doc, "role"),
+        session=maybe_text(doc, "session"),
     )
 
 
@@ -84,6 +87,10 @@ def _hit(doc: Document) -> Hit:
         created_at=text(doc, "created_at"),
         tags=tuple(strings(doc.get("tags"))),
         why=document(doc["why"]) if doc.get("why") is not None else None,
+        observed_at=maybe_text(doc, "observed_at"),
+        speaker=maybe_text(doc, "speaker"),
+        role=maybe_text(doc, "role"),
+        session=maybe_text(doc, "session"),
     )
 
 

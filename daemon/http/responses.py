@@ -116,7 +116,7 @@ class Forgotten(Response):
 
 
 class Memory(Response):
-    """One memory."""
+    """One memory; `speaker`, `role` and `session` are those of a turn, null for the rest."""
 
     id: str
     namespace: str
@@ -132,6 +132,9 @@ class Memory(Response):
     created_at: str
     updated_at: str
     observed_at: str | None
+    speaker: str | None
+    role: str | None
+    session: str | None
     valid_from: str | None
     valid_to: str | None
     supersedes: str | None
@@ -153,7 +156,7 @@ class History(Response):
 
 
 class Hit(Response):
-    """One memory found."""
+    """One memory found; what would be null is left out."""
 
     id: str
     namespace: str
@@ -162,6 +165,10 @@ class Hit(Response):
     tags: list[str]
     score: float
     created_at: str
+    observed_at: str | None = None
+    speaker: str | None = None
+    role: str | None = None
+    session: str | None = None
     why: dict[str, JsonValue] | None = None
 
 

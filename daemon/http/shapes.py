@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from ...auth.errors import RecalldError
 from ...storage.drafts import Stored
 from ...storage.history import Version
-from ...storage.memories import Memory
+from ...storage.memories import Memory, spoken
 
-_RENAMED = {"ulid": "id"}
+_RENAMED = {"ulid": "id", "actor": "speaker"}
 
 
 def memory(found: Memory) -> dict[str, object]:
@@ -29,6 +29,7 @@ def memory(found: Memory) -> dict[str, object]:
         "created_at": found.created_at,
         "updated_at": found.updated_at,
         "observed_at": found.observed_at,
+        **spoken(found),
         "valid_from": found.valid_from,
         "valid_to": found.valid_to,
         "supersedes": found.supersedes,
@@ -37,7 +38,7 @@ def memory(found: Memory) -> dict[str, object]:
 
 
 def hit(found: Memory, score: float, why: Mapping[str, float] | None = None) -> dict[str, object]:
-    """A memory as a search finds it: what an agent reads, no more."""
+    """A memory as a search finds it: what an agent reads, no more, and nothing that is null."""
     shape: dict[str, object] = {
         "id": found.ulid,
         "namespace": found.namespace,
@@ -47,6 +48,8 @@ def hit(found: Memory, score: float, why: Mapping[str, float] | None = None) -> 
         "score": round(score, 4),
         "created_at": found.created_at,
     }
+    told = {"observed_at": found.observed_at, **spoken(found)}
+    shape |= {name: value for name, value in told.items() if value is not None}
     if why is not None:
         shape["why"] = {name: round(value, 4) for name, value in why.items()}
     return shape

@@ -98,6 +98,19 @@ def test_many_at_once(memory: Memory) -> None:
     assert [turn.result for turn in turns if isinstance(turn, client.Receipt)] == ["stored"] * 2
 
 
+def test_turns(memory: Memory) -> None:
+    """A turn comes back with who said it, where and when; a note with none of it."""
+    memory.conversation(
+        "s1", [{"text": "Ship it", "speaker": "Bob", "role": "user", "at": "2026-05-01"}]
+    )
+    note = memory.get(memory.store("something else").id)
+    assert (note.speaker, note.role, note.session, note.observed_at) == (None,) * 4
+    (hit,) = memory.search("ship").hits
+    for told in (hit, memory.recall("ship").hits[0], memory.get(hit.id)):
+        assert (told.speaker, told.role, told.session) == ("Bob", "user", "s1")
+        assert told.observed_at == "2026-05-01T00:00:00.000Z"
+
+
 def test_pages(memory: Memory) -> None:
     """A cursor goes on where the page ended."""
     memory.store_many([{"content": f"note {number}"} for number in range(5)])

@@ -216,6 +216,35 @@ def test_conversations_continue_where_they_were(client: Http) -> None:
     assert [item["content"] for item in items] == ["and again", "hello", "hello"]
 
 
+def test_a_turn_says_who_said_it_and_when(client: Http) -> None:
+    """Speaker, role, session and the turn's own date are given back by every way to a turn."""
+    turn = {"text": "Ship it", "speaker": "Bob", "role": "user", "at": "2026-05-01T09:00:00Z"}
+    stored = client.post("/v1/conversations", {"session": "s1", "turns": [turn]}).json["results"]
+    ulid = stored[0]["id"]
+    told = {
+        "speaker": "Bob",
+        "role": "user",
+        "session": "s1",
+        "observed_at": "2026-05-01T09:00:00.000Z",
+    }
+    found = client.post("/v1/search", {"query": "ship"}).json["hits"]
+    listed = client.get("/v1/memories").json["items"]
+    past = client.get(f"/v1/memories/{ulid}/history").json["versions"]
+    shown = client.get(f"/v1/memories/{ulid}").json
+    for memory in (client.recall("ship")[0], found[0], listed[0], past[0], shown):
+        assert memory["id"] == ulid
+        assert {name: memory.get(name) for name in told} == told
+
+
+def test_a_note_has_no_speaker(client: Http) -> None:
+    """What is no turn answers null, and leaves it out of hits; its source keeps its session."""
+    ulid = client.store("Ship on Mondays", source={"session": "s1"})
+    shown = client.get(f"/v1/memories/{ulid}").json
+    assert [shown[name] for name in ("speaker", "role", "session", "observed_at")] == [None] * 4
+    assert shown["source"] == {"session": "s1"}
+    assert not {"speaker", "role", "session", "observed_at"} & set(client.recall("ship")[0])
+
+
 def test_text_survives_as_it_is(client: Http) -> None:
     """Bidi marks, zero widths, CR and templates round-trip; NUL and half an emoji are replaced."""
     kept = "one\rtwo \u202eabc\u202c a\u200bb {{7*7}} ${HOME} %s \ufeff \U0001f680"
