@@ -8,6 +8,7 @@ from ...auth.errors import InvalidRequest
 from ..connection.documents import Document, count, strings, text
 from . import options
 from .reading import ask
+from .turns import said
 from .verb import Context, Verb
 
 _SHOWN = 200
@@ -73,7 +74,7 @@ def _tell(context: Context, deed: str, memory: Document) -> int:
     """What was done, and the memory in a line as it is now; all of it is what `show` is for."""
     version, kind = count(memory, "version"), text(memory, "kind")
     tags = "".join(f" #{tag}" for tag in strings(memory.get("tags")))
-    content = text(memory, "content")
+    content = said(memory)
     shown = content if len(content) <= _SHOWN else f"{content[:_SHOWN]}…"
     head = f"{deed} {text(memory, 'id')} (version {version}, {kind}, {text(memory, 'status')})"
     return context.tell(memory, f"{head}:{tags} {shown}")

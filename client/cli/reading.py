@@ -18,6 +18,7 @@ from ..connection.documents import (
 )
 from ..connection.http1 import encode_query, segment
 from . import options, tables, terminal
+from .turns import said
 from .verb import Context, Verb
 
 _SHOWN = (
@@ -28,6 +29,9 @@ _SHOWN = (
     "created_at",
     "updated_at",
     "observed_at",
+    "speaker",
+    "role",
+    "session",
     "valid_from",
     "valid_to",
     "supersedes",
@@ -78,7 +82,7 @@ def _list(context: Context, args: argparse.Namespace) -> int:
 def _row(memory: Document) -> tuple[str, ...]:
     created = tables.when(text(memory, "created_at"))
     names = text(memory, "namespace"), text(memory, "kind")
-    return text(memory, "id"), created, *names, text(memory, "content")
+    return text(memory, "id"), created, *names, said(memory)
 
 
 def _one_argument(parser: argparse.ArgumentParser) -> None:
@@ -151,7 +155,7 @@ def _versions(context: Context, memory: str) -> list[Document]:
 def _version(version: Document) -> tuple[str, ...]:
     at = tables.when(text(version, "at"))
     named = str(count(version, "version")), at, text(version, "op"), text(version, "by")
-    return *named, text(version, "content")
+    return *named, said(version)
 
 
 def _no_arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,6 +6,7 @@ import argparse
 
 from ..connection.documents import Document, document, number, rows, strings, text
 from . import options, tables, terminal
+from .turns import said
 from .verb import Context, Verb
 
 DEGRADED = {
@@ -131,7 +132,7 @@ def _why(shares: Document) -> str:
 
 def _cells(hit: Document) -> tuple[str, ...]:
     score = f"{number(hit, 'score'):.3f}"
-    return text(hit, "id"), text(hit, "namespace"), text(hit, "kind"), score, text(hit, "content")
+    return text(hit, "id"), text(hit, "namespace"), text(hit, "kind"), score, said(hit)
 
 
 VERBS = {

@@ -105,6 +105,31 @@ def test_people_get_lines(recalld: Cli) -> None:
     assert recalld("recall", "nothing like that exists", "--kind", "solution").stdout == ""
 
 
+@pytest.mark.parametrize(
+    ("turn", "line"),
+    [
+        ({"speaker": "Bob", "role": "user", "at": "2026-05-01"}, "Bob, 2026-05-01: Ship it"),
+        ({"role": "assistant"}, "assistant: Ship it"),
+        ({"at": "2026-05-01"}, "2026-05-01: Ship it"),
+        ({}, "Ship it"),
+    ],
+)
+def test_a_turn_is_told_with_its_speaker_and_date(
+    recalld: Cli, turn: dict[str, str], line: str
+) -> None:
+    """Lines put before what was said who said it and when; `show` names each."""
+    body = json.dumps({"session": "s1", "turns": [{"text": "Ship it", **turn}]})
+    said = json.loads(recalld.ok("api", "POST", "/v1/conversations", body))
+    ident = said["results"][0]["id"]
+    for verb in (("recall", "ship"), ("search", "ship"), ("list",), ("history", ident)):
+        assert recalld.ok(*verb).endswith(f"\t{line}\n"), verb
+    shown = recalld.ok("show", ident)
+    assert "session: s1" in shown
+    assert ("speaker: Bob" in shown) == ("speaker" in turn)
+    (hit,) = recalld.json("recall", "ship")["hits"]
+    assert (hit["session"], hit.get("speaker")) == ("s1", turn.get("speaker"))
+
+
 @pytest.mark.parametrize("how", ["--json", "show", "recall", "list", "history"])
 def test_control_characters_never_reach_a_terminal(recalld: Cli, how: str) -> None:
     """Escape sequences, C1 controls and bidi overrides in stored text are shown, not obeyed."""
