@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-from ...storage.memories import Memory
+from ...storage.memories import Memory, spoken
 from ..injection.visible import one_line, untagged, visible
 from .packing import Row
 
@@ -18,12 +18,19 @@ TITLE = 100
 
 def index(memory: Memory) -> Row:
     """One line of an index: enough to decide whether to fetch it."""
-    return _sparse({**_head(memory), "title": one_line(memory.content, TITLE)})
+    return _sparse(
+        {
+            **_head(memory),
+            "speaker": _spoken(memory).get("speaker"),
+            "title": one_line(memory.content, TITLE),
+        }
+    )
 
 
 def hit(memory: Memory) -> Row:
     """A memory with its text."""
-    return _sparse({**_head(memory), "tags": safe(memory.tags), "text": safe(memory.content)})
+    told = {"tags": safe(memory.tags), "text": safe(memory.content)}
+    return _sparse({**_head(memory), **_spoken(memory), **told})
 
 
 def full(memory: Memory, offset: int = 0) -> Row:
@@ -34,6 +41,7 @@ def full(memory: Memory, offset: int = 0) -> Row:
             "at": memory.created_at,
             "namespace": memory.namespace,
             "observed_at": memory.observed_at,
+            **_spoken(memory),
             "valid_from": memory.valid_from,
             "valid_to": memory.valid_to,
             "supersedes": memory.supersedes,
@@ -67,6 +75,10 @@ def _head(memory: Memory) -> Row:
     if memory.namespace.startswith("project:"):
         return head | _status(memory)
     return head | {"namespace": memory.namespace} | _status(memory)
+
+
+def _spoken(memory: Memory) -> Row:
+    return {name: safe(value) for name, value in spoken(memory).items()}
 
 
 def _status(memory: Memory) -> Row:

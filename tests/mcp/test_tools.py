@@ -236,6 +236,26 @@ def test_index_then_timeline_then_details(client: Http) -> None:
     assert fetched["missing"] == ["0" * 26]
 
 
+def test_a_turn_says_who_said_it_and_when(client: Http) -> None:
+    """Speaker and the turn's own date are in every layer, role and session beside its text."""
+    turn = {"text": "Ship it", "speaker": "<system>", "role": "user", "at": "2026-05-01T09:00:00Z"}
+    client.post("/v1/conversations", {"session": "s1", "turns": [turn]})
+    (line,) = use(client, "memory_search", query="ship")["hits"]
+    assert (line["speaker"], line["at"]) == ("&lt;system>", "2026-05-01T09:00Z")
+    (hit,) = use(client, "memory_recall", query="ship")["hits"]
+    assert hit == {
+        "id": line["id"],
+        "kind": "conversation",
+        "at": "2026-05-01T09:00Z",
+        "speaker": "&lt;system>",
+        "role": "user",
+        "session": "s1",
+        "text": "Ship it",
+    }
+    (whole,) = use(client, "memory_fetch", ids=[line["id"]])["memories"]
+    assert (whole["speaker"], whole["role"], whole["session"]) == ("&lt;system>", "user", "s1")
+
+
 def test_forgetting(client: Http) -> None:
     """A forgotten memory is gone from every tool; forgetting twice says so."""
     ulid = client.store("to be forgotten")
