@@ -6,7 +6,7 @@ import argparse
 
 from ...auth.errors import InvalidRequest
 from ..connection.documents import Document, count, strings, text
-from . import options
+from . import options, stdin
 from .reading import ask
 from .turns import said
 from .verb import Context, Verb
@@ -17,7 +17,7 @@ _SHOWN = 200
 
 def _edit_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", metavar="ID", help="the memory's id")
-    parser.add_argument("--content", metavar="TEXT", help="the new text")
+    parser.add_argument("--content", metavar="TEXT", help="the new text; - reads it from stdin")
     parser.add_argument("--detail", metavar="TEXT", help="the new detail")
     parser.add_argument("--tag", action="append", metavar="TAG", help="the new tags, all of them")
     parser.add_argument("--no-tags", action="store_true", help="remove every tag")
@@ -38,7 +38,7 @@ def _edit_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _edit(context: Context, args: argparse.Namespace) -> int:
     changes = options.present(
-        content=args.content,
+        content=_content(args.content),
         detail=args.detail,
         tags=args.tag,
         kind=args.kind,
@@ -54,6 +54,18 @@ def _edit(context: Context, args: argparse.Namespace) -> int:
     if args.if_version is not None:
         changes["if_version"] = args.if_version
     return _tell(context, "Edited", ask(context, "PATCH", str(args.id), body=changes))
+
+
+def _content(given: str | None) -> str | None:
+    """The new text, if there is to be one; never the blank that a failed pipe would leave."""
+    if given != "-":
+        return given
+    content = stdin.read()
+    if not content.strip():
+        raise InvalidRequest(
+            "There is nothing to change: stdin is empty.", hint="To remove it: recalld forget ID"
+        )
+    return content
 
 
 def _one_argument(parser: argparse.ArgumentParser) -> None:

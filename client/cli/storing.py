@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import cast
 
-from ...auth.errors import InvalidRequest, PayloadTooLarge
+from ...auth.errors import InvalidRequest
 from ..connection.documents import Document, strings, text
-from . import options, terminal
+from . import options, stdin, terminal
 from .verb import Context, Verb
-
-_STDIN_LIMIT = 1_048_576
-"""Bytes read from stdin at most: the daemon takes 64 KiB, and `yes |` must not fill memory."""
 
 _SECRET = "secret:"  # noqa: S105 - how the daemon's flags begin
 _SAID = {
@@ -73,7 +69,7 @@ def _warn_of_secrets(context: Context, answer: Document) -> None:
 
 def _content(words: list[str]) -> str:
     if words == ["-"]:
-        content, given, example = _from_stdin(), "stdin", "git log -5 | recalld store -"
+        content, given, example = stdin.read(), "stdin", "git log -5 | recalld store -"
     else:
         content, given = " ".join(words), "the text"
         example = "recalld store 'Tests need redis on port 6380'"
@@ -82,19 +78,6 @@ def _content(words: list[str]) -> str:
             f"There is nothing to store: {given} is empty.", hint=f"For example: {example}"
         )
     return content
-
-
-def _from_stdin() -> str:
-    try:
-        raw = sys.stdin.buffer.read(_STDIN_LIMIT + 1)
-    except (AttributeError, OSError) as error:
-        raise InvalidRequest(
-            "There is no stdin to read.", hint="Give the text instead of -."
-        ) from error
-    if len(raw) > _STDIN_LIMIT:
-        raise PayloadTooLarge("stdin is longer than 1 MiB.", hint="Store it in parts.")
-    # The line end that echo and editors add belongs to the tool, not to the memory.
-    return raw.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
 
 
 VERBS = {

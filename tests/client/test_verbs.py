@@ -157,6 +157,16 @@ def test_text_comes_from_stdin_too(recalld: Cli) -> None:
     assert "1 MiB" in flood.stderr
 
 
+def test_an_edit_reads_stdin_too(recalld: Cli) -> None:
+    """`edit --content -` takes the new text from stdin, and nothing from one that is empty."""
+    ident = stored(recalld, "as it was")
+    assert recalld.json("edit", ident, "--content", "-", stdin="from a pipe\n")["version"] == 2
+    empty = recalld("edit", ident, "--content", "-", stdin="\n")
+    assert (empty.returncode, empty.stdout) == (64, "")
+    assert "stdin is empty" in empty.stderr
+    assert recalld.json("show", ident)["content"] == "from a pipe"
+
+
 def test_text_that_looks_like_an_option(recalld: Cli) -> None:
     """After `--` anything is text."""
     ident = str(json.loads(recalld.ok("store", "--json", "--", "--limit is an option"))["id"])
