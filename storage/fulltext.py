@@ -13,7 +13,7 @@ from typing import Final
 
 import apsw
 
-from . import analyser, namespaces
+from . import analyser, labels, namespaces
 from .memories import COLUMNS, Memory, from_row
 from .scope import Scope, identify
 
@@ -22,11 +22,6 @@ WEIGHTS: Final = (1.0, 0.5, 0.5)
 _WHOLE_STORE: Final = 0.9
 # Rows counted one by one before the rest is estimated.
 _COUNTED: Final = 256
-_MONTHS: Final = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september",
-    "october", "november", "december",
-)  # fmt: skip
-
 _MATCH: Final = (
     "SELECT rowid, bm25(fts, ?, ?, ?, 0.0) AS score FROM fts WHERE fts MATCH ? "
     "ORDER BY score LIMIT ?"
@@ -69,7 +64,7 @@ def index(
     if context is None:
         context = previous_turn(connection, ns, memory.session, memory.turn)
     body = memory.content if memory.detail is None else f"{memory.content}\n{memory.detail}"
-    put(connection, rid, ns, body, context, _meta(memory))
+    put(connection, rid, ns, body, context, labels.of(memory))
 
 
 def remove(connection: apsw.Connection, rid: int) -> None:
@@ -83,16 +78,20 @@ def match(
     terms: Sequence[str],
     *,
     require_all: bool = False,
+    own: bool = False,
     limit: int = 200,
     weights: tuple[float, float, float] = WEIGHTS,
 ) -> list[tuple[int, float]]:
     """The best rows for the terms within the scope: (row id, score), best first, scores positive.
 
     A term is one word of `analyser.tokens`, or several with blanks between for a phrase. One term
-    is enough for a hit, unless `require_all`. No terms, no hits.
+    is enough for a hit, unless `require_all`. No terms, no hits. With `own` the turn before a turn
+    does not count, only the memory's text and labels.
     """
     found = list(identify(connection, scope))
     wanted = _expression(terms, require_all)
+    if own and wanted:
+        wanted = f"{{body meta}} : ({wanted})"
     if not (found and wanted):
         return []
     share = _share(connection, found)
@@ -204,21 +203,6 @@ def rebuild(connection: apsw.Connection) -> int:
         index(connection, row[0], row[2], from_row(row, names[row[2]]))
         done += 1
     return done
-
-
-def _meta(memory: Memory) -> str:
-    words = [*memory.tags, memory.actor or "", memory.role or ""]
-    words.append(_spelled((memory.observed_at or memory.created_at)[:10]))
-    return " ".join(words)
-
-
-@lru_cache(maxsize=64)
-def _spelled(date: str) -> str:
-    """`29 november 2026` for `2026-11-29`, so that dates are found by how people say them."""
-    year, month, day = date[:4], date[5:7], date[8:10]
-    if not (month.isdigit() and 1 <= int(month) <= 12 and day.isdigit()):
-        return ""
-    return f"{int(day)} {_MONTHS[int(month) - 1]} {year}"
 
 
 def _expression(terms: Sequence[str], require_all: bool) -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import apsw
 
-from ...storage import analyser, fulltext, memories
+from ...storage import analyser, fulltext, labels, memories
 from ...storage.memories import Memory
 from ...storage.scope import Scope
 from ..deadline import Deadline
@@ -59,9 +59,14 @@ class Found(NamedTuple):
 
 
 def find(connection: apsw.Connection, scope: Scope, wanted: Wanted, deadline: Deadline) -> Found:
-    """The page of active memories that match; superseded and archived ones are left out."""
+    """The page of active memories that contain every word themselves: in text, detail, tags or
+    their speaker's name. Superseded and archived ones are left out.
+    """
     terms = list(dict.fromkeys(analyser.tokens(wanted.query)))
-    matches = fulltext.match(connection, scope, terms, require_all=True, limit=MOST_MATCHES)
+    sought = labels.stems(terms)
+    matches = fulltext.match(
+        connection, scope, terms, require_all=True, own=True, limit=MOST_MATCHES
+    )
     passed: list[tuple[Memory, float]] = []
     seen = 0
     enough = wanted.offset + wanted.limit
@@ -71,7 +76,9 @@ def find(connection: apsw.Connection, scope: Scope, wanted: Wanted, deadline: De
         rows = memories.fetch(connection, scope, [rid for rid, _ in block])
         for rid, _ in block:
             memory = rows.get(rid)
-            if memory is not None and memory.status == "active" and wanted.accepts(memory):
+            if memory is None or memory.status != "active" or not wanted.accepts(memory):
+                continue
+            if labels.contains(memory, sought):
                 seen += 1
                 if wanted.offset < seen <= enough:
                     passed.append((memory, 1 / seen))

@@ -86,7 +86,9 @@ class Walk:
         if self._complete:
             return False
         terms = list(dict.fromkeys(analyser.tokens(self.request.query)))
-        found = fulltext.match(connection, self.scope, terms, require_all=True, limit=MOST_MATCHES)
+        found = fulltext.match(
+            connection, self.scope, terms, require_all=True, own=True, limit=MOST_MATCHES
+        )
         known, before = set(self.rids), len(self.rids)
         self.rids.extend(rid for rid, _ in found if rid not in known)
         self._complete = True

@@ -169,6 +169,31 @@ def test_search_wants_every_word(client: Http) -> None:
         assert client.post("/v1/search", {"query": query}).status == 200, query
 
 
+def test_search_looks_at_what_a_memory_says_itself(client: Http) -> None:
+    """Text, detail, tags and speaker count; the turn before, the role and the date do not."""
+    turns = [
+        {"text": "Where does the user find zanzibar?", "speaker": "Ann", "role": "user"},
+        {"text": "Near Bob", "speaker": "Cy", "role": "user", "at": "2026-05-07"},
+        {"text": "No, in May", "speaker": "Bob", "role": "user"},
+    ]
+    client.post("/v1/conversations", {"session": "s1", "turns": turns})
+    client.store("noted", detail="fineprint 2031", tags=["7 tags"])
+
+    def found(query: str) -> set[str]:
+        answer = client.post("/v1/search", {"query": query}).json
+        assert answer["total"] == len(answer["hits"])
+        return {str(hit["content"]) for hit in answer["hits"]}
+
+    first, second, third = (turn["text"] for turn in turns)
+    assert found("zanzibar") == found("user") == found("ann zanzibar") == {first}
+    assert found("bob") == {second, third}
+    assert found("bob may") == {third}
+    assert found("cy near") == {second}
+    assert found("7") == found("2031") == found("fineprint tags") == {"noted"}
+    assert found("cy zanzibar") == found("cy user") == found("2026") == set()
+    assert second in {hit["content"] for hit in client.recall("zanzibar")}
+
+
 def test_a_blank_query_finds_nothing_and_says_so(client: Http) -> None:
     """Blank is refused by recall and search alike; everything would be a lie."""
     for path in ("/v1/recall", "/v1/search"):

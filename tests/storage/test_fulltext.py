@@ -130,6 +130,7 @@ def test_terms_are_never_syntax(opened: Opened, term: str) -> None:
     """Whatever a term holds, it finds at most what it says."""
     opened.note("plain")
     assert opened.read(lambda c: fulltext.match(c, SCOPE, [term])) == []
+    assert opened.read(lambda c: fulltext.match(c, SCOPE, [term], own=True)) == []
     assert opened.read(lambda c: fulltext.count(c, SCOPE, [term, ""])) == 0
 
 
@@ -138,6 +139,7 @@ def test_terms_are_never_syntax(opened: Opened, term: str) -> None:
 def test_no_query_fails(opened: Opened, terms: list[str]) -> None:
     """No list of terms makes a search raise."""
     opened.read(lambda c: fulltext.match(c, SCOPE, terms))
+    opened.read(lambda c: fulltext.match(c, SCOPE, terms, require_all=True, own=True))
     opened.read(lambda c: [fulltext.document_frequency(c, term) for term in terms])
 
 

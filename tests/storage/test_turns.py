@@ -6,8 +6,9 @@ import pytest
 from recalld.storage import fulltext, memories
 from recalld.storage.drafts import Draft
 from recalld.storage.memories import CONVERSATION
+from recalld.storage.scope import Scope
 
-from tests.storage.opened import HERE, SCOPE, Opened
+from tests.storage.opened import HERE, SCOPE, THERE, Opened
 
 
 def _turn(opened: Opened, number: int, content: str, session: str = "s") -> str:
@@ -49,6 +50,16 @@ def test_a_forgotten_turn_finds_nothing_any_more(talk: tuple[Opened, str]) -> No
     assert _found(opened, "zanzibar") == {"second zanzibar", "third gamma"}
     assert _found(opened, "alpha") == {"first alpha", "second zanzibar"}
     _rebuilt_alike(opened, ["zanzibar", "alpha", "gamma"])
+
+
+def test_a_turn_alone_can_be_asked_for(talk: tuple[Opened, str]) -> None:
+    """With `own` the turn before leads nowhere, in a small scope and in the whole store."""
+    opened, _ = talk
+    opened.note("zanzibar elsewhere", THERE)
+    for scope, rows in ((SCOPE, 1), (Scope([HERE, THERE]), 2)):
+        own = opened.read(lambda c, s=scope: fulltext.match(c, s, ["zanzibar"], own=True))  # type: ignore[misc]  # s is bound
+        assert len(own) == rows
+        assert len(opened.read(lambda c, s=scope: fulltext.match(c, s, ["zanzibar"]))) == rows + 1  # type: ignore[misc]  # s is bound
 
 
 def test_an_edited_turn_is_found_by_its_new_words_alone(talk: tuple[Opened, str]) -> None:
