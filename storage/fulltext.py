@@ -7,7 +7,7 @@ That costs half of a join with the table, or less.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -136,6 +136,16 @@ def holding(
         (f"({words}) AND ({wanted})", limit),
     )
     return [rid for (rid,) in rows]
+
+
+def in_text(connection: apsw.Connection, scope: Scope, term: str) -> Iterator[int]:
+    """The rows of the scope whose text or detail holds the term, in no useful order."""
+    words = " OR ".join(_quote(namespace_word(ns)) for ns in identify(connection, scope))
+    if not (words and term.strip()):
+        return
+    wanted = f"({words}) AND ({{body}} : {_quote(term)})"
+    for (rid,) in connection.execute("SELECT rowid FROM fts WHERE fts MATCH ?", (wanted,)):
+        yield rid
 
 
 def document_frequency(connection: apsw.Connection, term: str) -> int:

@@ -20,16 +20,14 @@ def of(memory: Memory) -> str:
     return f"{_own(memory)} {_added(memory)}"
 
 
-def contains(memory: Memory, sought: frozenset[str]) -> bool:
-    """Whether a memory whose text and labels have all these stems has them without what is added.
+def own(memory: Memory) -> frozenset[str]:
+    """The stems of the labels a memory has itself: its tags, its speaker's name."""
+    return _label_stems(_own(memory))
 
-    Every turn of a user would contain "user", and every memory of this year its number.
-    """
-    doubtful = sought & _added_stems(_added(memory))
-    if not doubtful:
-        return True
-    text = f"{_own(memory)} {memory.content} {memory.detail or ''}"
-    return doubtful <= stems(analyser.tokens(text))
+
+def added(memory: Memory) -> frozenset[str]:
+    """The stems of those that are added for recall: its role, its date."""
+    return _label_stems(_added(memory))
 
 
 def stems(words: Iterable[str]) -> frozenset[str]:
@@ -46,9 +44,9 @@ def _added(memory: Memory) -> str:
 
 
 @lru_cache(maxsize=256)
-def _added_stems(added: str) -> frozenset[str]:
-    """Many memories share a role and a day."""
-    return stems(analyser.tokens(added))
+def _label_stems(label: str) -> frozenset[str]:
+    """Many memories share a speaker, a role, a day."""
+    return stems(analyser.tokens(label))
 
 
 @lru_cache(maxsize=8192)

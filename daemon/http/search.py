@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import apsw
 
-from ...storage import analyser, fulltext, labels, memories
+from ...storage import analyser, fulltext, memories
 from ...storage.memories import Memory
+from ...storage.own_words import OwnWords
 from ...storage.scope import Scope
 from ..deadline import Deadline
 
@@ -63,10 +64,10 @@ def find(connection: apsw.Connection, scope: Scope, wanted: Wanted, deadline: De
     their speaker's name. Superseded and archived ones are left out.
     """
     terms = list(dict.fromkeys(analyser.tokens(wanted.query)))
-    sought = labels.stems(terms)
     matches = fulltext.match(
         connection, scope, terms, require_all=True, own=True, limit=MOST_MATCHES
     )
+    own_words = OwnWords(connection, scope, terms, (rid for rid, _ in matches))
     passed: list[tuple[Memory, float]] = []
     seen = 0
     enough = wanted.offset + wanted.limit
@@ -78,7 +79,7 @@ def find(connection: apsw.Connection, scope: Scope, wanted: Wanted, deadline: De
             memory = rows.get(rid)
             if memory is None or memory.status != "active" or not wanted.accepts(memory):
                 continue
-            if labels.contains(memory, sought):
+            if own_words.contain(memory):
                 seen += 1
                 if wanted.offset < seen <= enough:
                     passed.append((memory, 1 / seen))
