@@ -8,7 +8,7 @@ import sys
 from ...auth.checkout import locate
 from ...auth.errors import InvalidRequest, UnsafePermissions
 from ..connectors import health
-from ..service import pinning
+from ..service import former_place, pinning
 from ..service.examination import Check, examine
 from . import tables, terminal
 from .verb import Context, Verb, working_folder
@@ -21,6 +21,7 @@ def _no_arguments(parser: argparse.ArgumentParser) -> None:
 def _doctor(context: Context, _args: argparse.Namespace) -> int:
     found = list(examine(context.layout, context.environ, context.deadline, sys.argv[0]))
     found += pinning.examine(context.layout, context.environ, context.deadline, _root())
+    found += former_place.examine(context.layout, context.environ, context.deadline, _root())
     found += health.examine(context.layout, context.environ, sys.argv[0], _root())
     failed = any(check.state == "failure" for check in found)
     if context.json:

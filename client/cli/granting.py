@@ -9,7 +9,7 @@ from typing import cast
 from ...auth import namespaces, tokens
 from ...auth.checkout import Checkout, locate
 from ...auth.errors import InvalidRequest, NotFound, StorageTrouble
-from ..connection import grants
+from ..connection import former_note, grants
 from ..connection.channel import Channel
 from ..connection.documents import Document, document, maybe_text, rows, text
 from ..connection.http1 import segment
@@ -102,12 +102,15 @@ def _here(context: Context, args: argparse.Namespace) -> int:
     covered: dict[str, object] = {namespaces.USER: "editor", **had, checkout.namespace: "admin"}
     covered |= dict(cast("list[tuple[str, str]]", args.namespace or []))
     if old is not None and covered == had and not (args.label or args.expires):
+        former_note.settle(context.layout, checkout.root, covered)
         return _tell_unchanged(context, old)
     wishes = options.present(
         checkout=checkout.root, namespaces=covered, label=args.label, expires_at=args.expires
     )
     granted = grants.grant(context.channel, wishes)
+    former_note.keep(context.channel, checkout, tokens.read(checkout.root, context.layout.data))
     path = tokens.write(checkout.root, context.layout.data, text(granted, "token"))
+    former_note.settle(context.layout, checkout.root, covered)
     if old is not None:  # only now: a failure before would have left the checkout without any
         context.own("DELETE", f"/v1/grants/{segment(text(old, 'id'))}")
     granted.pop("token", None)

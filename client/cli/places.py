@@ -6,7 +6,7 @@ import argparse
 
 from ...auth import tokens
 from ...auth.checkout import Checkout, locate, pin
-from ..connection import former
+from ..connection import former, former_note
 from ..connection.access import TOKEN_VARIABLE
 from ..connection.channel import Channel
 from ..connection.deadline import Deadline
@@ -54,10 +54,11 @@ def _of_token(token: str | None) -> str:
 
 
 def _before(context: Context, found: Checkout, token: str | None) -> former.Former | None:
-    """Where this checkout seems to have been before, as far as a running daemon knows."""
+    """Where this checkout seems to have been before, as far as we or a running daemon know."""
     channel = Channel(context.layout, context.environ, Deadline(_SECONDS), start=False)
     try:
         before = former.by_token(channel, found, token)
+        before = before or former_note.kept(context.layout, found.root)
         if before is None and terminal.on_terminal():  # a guess, and only people can judge it
             before = former.by_name(channel, found)
         return before

@@ -11,7 +11,7 @@ from typing import NamedTuple, NoReturn, Protocol, TypeVar, cast
 from ...auth.checkout import Checkout
 from ...auth.errors import AccessDenied, GrantElsewhere, InvalidRequest, Unauthenticated
 from ...auth.paths import Layout, layout
-from ..connection import access
+from ..connection import access, former_note
 from ..connection.access import Credentials
 from ..connection.channel import Channel
 from ..connection.deadline import VERB_SECONDS, Deadline
@@ -111,6 +111,7 @@ class Context:
             if said:  # the one thing that is ever said here is that a token was minted
                 terminal.notice(said[0])
                 self._tell_of_former_place(found.checkout)
+            self._announce_former_place(found)  # a hook or the bridge may have been here first
         return self._credentials
 
     def _tell_of_former_place(self, checkout: Checkout | None) -> None:
@@ -123,6 +124,10 @@ class Context:
         before = None if checkout is None else former.by_name(self.channel, checkout)
         if before is not None:
             terminal.notice(before.told())
+
+    def _announce_former_place(self, found: Credentials) -> None:
+        if found.root is not None:
+            former_note.announce(self.layout, found.root, terminal.notice)
 
     def ask(
         self, method: str, target: str, body: object = None, *, write: bool = False
@@ -148,6 +153,7 @@ class Context:
             return ask(request)
         except GrantElsewhere:
             self._credentials = access.moved(self.channel, found, terminal.notice)
+            self._announce_former_place(found)
             return ask(request._replace(token=self._credentials.token))
         except Unauthenticated as error:
             raise access.refused(error, found) from error

@@ -62,23 +62,21 @@ def moved(channel: Channel, found: Credentials, notice: Notice) -> Credentials:
     """Fresh credentials for a checkout whose token was made in another folder (moved or copied).
 
     The token that came along stays valid where it was made; here it is replaced, so the new place
-    gets its own namespace and cannot read on in the old one.
+    gets its own namespace and cannot read on in the old one. What it said of the old place is
+    noted, for callers whom somebody reads to announce.
     """
     if found.checkout is None:
         raise GrantElsewhere(
             f"The token in {TOKEN_VARIABLE} belongs to a checkout elsewhere.",
             hint=f"Unset {TOKEN_VARIABLE}, or issue one: recalld grant issue --anywhere",
         )
-    from . import lock
-    from .former import by_token
+    from . import former_note, lock
 
     with lock.held(channel.layout.grant_lock, channel.deadline):
         token = tokens.read(found.checkout.root, channel.layout.data)
         if token is None or token == found.token:  # else somebody was faster
+            former_note.keep(channel, found.checkout, found.token)
             token = issue(channel, found.checkout, notice, {})
-            before = by_token(channel, found.checkout, found.token)
-            if before is not None:
-                notice(f"this checkout was moved or copied: {before.told()}")
     return Credentials(token, found.checkout)
 
 

@@ -38,7 +38,15 @@ class Former(NamedTuple):
             known = f"{self.namespace} holds what {self.root} kept"
         else:
             known = f"if this checkout once lay at {self.root}, {self.namespace} holds what it kept"
-        return f"{known}; to reach it from here: recalld grant issue --namespace {self.namespace}"
+        return f"{known}; to reach it from here: {self.command()}"
+
+    def command(self) -> str:
+        """What opens it here."""
+        return f"recalld grant issue --namespace {self.namespace}"
+
+    def announced(self) -> str:
+        """The same for somebody who did not ask."""
+        return f"this checkout was moved or copied: {self.told()}"
 
 
 def by_token(channel: Channel, checkout: Checkout, token: str | None) -> Former | None:
@@ -49,7 +57,9 @@ def by_token(channel: Channel, checkout: Checkout, token: str | None) -> Former 
     for grant in _grants(channel):
         root = maybe_text(grant, "checkout")
         if root is not None and root != checkout.root and text(grant, "fingerprint") == mark:
-            return next(_own(grant, root, certain=True), None)
+            there = _own(grant, root, certain=True)
+            # A linked worktree may be moved and keep the namespace of its repository.
+            return next((one for one in there if one.namespace != checkout.namespace), None)
     return None
 
 

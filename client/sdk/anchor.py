@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from ...auth.errors import GrantElsewhere, Unauthenticated
 from ...auth.paths import Layout, layout
 from ...auth.record import Record
-from ..connection import access
+from ..connection import access, former_note
 from ..connection.access import Credentials, Notice
 from ..connection.channel import Channel
 from ..connection.connect import connect
@@ -90,6 +90,8 @@ class Anchor:
             found = access.moved(channel, old, self._settings.notice)
         finally:
             channel.close()
+        if found.root is not None:
+            former_note.announce(self.layout, found.root, self._settings.notice)
         self.credentials = found
         return found
 

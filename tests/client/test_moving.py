@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from tests.client.screens import on_terminal
 from tests.harness.cli import Cli
 from tests.harness.daemons import Daemon
+from tests.harness.jsontypes import JsonObject, decode
 
 
 @pytest.fixture
@@ -50,6 +52,58 @@ def test_what_is_certain_is_told_to_anybody(recalld: Cli, moved: tuple[Path, str
     assert command(recalld("where", cwd=here).stderr)[-1] == before
     assert command(recalld("search", "old", cwd=here).stderr)[-1] == before
     assert recalld("search", "old", cwd=here).stderr == "recalld: nothing found\n"
+
+
+def hook(recalld: Cli, here: Path) -> str:
+    """What the hook of a session that starts there answers."""
+    event = {"hook_event_name": "SessionStart", "session_id": "s1", "source": "startup"}
+    sent = json.dumps({**event, "cwd": str(here)})
+    return recalld("hook", "claude-code", cwd=here, stdin=sent).stdout
+
+
+def test_a_hook_that_comes_first_uses_nothing_up(recalld: Cli, moved: tuple[Path, str]) -> None:
+    """The first command after it names the old namespace once, `where` and `doctor` go on to."""
+    here, before = moved
+    assert before not in hook(recalld, here)
+    assert "kept at the old place" not in recalld("where", cwd=here).stderr
+    assert command(recalld("where", cwd=here).stderr)[-1] == before
+    assert command(recalld("search", "old", cwd=here).stderr)[-1] == before
+    assert recalld("search", "old", cwd=here).stderr == "recalld: nothing found\n"
+    assert command(recalld("where", cwd=here).stderr)[-1] == before
+    assert seen_by_doctor(recalld, here)["fix"].endswith(f"grant issue --namespace {before}")
+
+
+def test_a_granted_namespace_is_named_no_more(
+    recalld: Cli, moved: tuple[Path, str], any_daemon: Daemon
+) -> None:
+    """Neither `where`, with or without a daemon, nor `doctor` speaks of what is open again."""
+    here, before = moved
+    hook(recalld, here)
+    any_daemon.kill()
+    told = command(recalld("where", cwd=here).stderr)
+    assert told[-1] == before
+    recalld.ok(*told, cwd=here)
+    assert recalld("where", cwd=here).stderr == ""
+    assert "kept at the old place" in recalld.ok("recall", "old place", cwd=here)
+    assert seen_by_doctor(recalld, here) == {}
+    any_daemon.kill()
+    assert recalld("where", cwd=here).stderr == ""
+
+
+def test_another_grant_leaves_the_hint(recalld: Cli, moved: tuple[Path, str]) -> None:
+    """Opening something else says nothing about the old namespace."""
+    here, before = moved
+    recalld.ok("grant", "issue", "--namespace", "org:acme", cwd=here)
+    hook(recalld, here)
+    recalld.ok("grant", "issue", "--namespace", "org:other", cwd=here)
+    assert command(recalld("where", cwd=here).stderr)[-1] == before
+
+
+def seen_by_doctor(recalld: Cli, here: Path) -> JsonObject:
+    """What `doctor` says of the place before."""
+    checks = decode(recalld("doctor", "--json", cwd=here).stdout)["checks"]
+    found: list[JsonObject] = [check for check in checks if check["name"] == "former place"]
+    return found[0] if found else {}
 
 
 def test_a_guess_is_told_at_the_first_use(recalld: Cli, moved: tuple[Path, str]) -> None:
