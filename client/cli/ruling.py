@@ -72,25 +72,37 @@ def _list(context: Context, args: argparse.Namespace) -> int:
     if context.json:
         terminal.say(terminal.as_json(answer))
         return 0
-    found = rows(answer.get("rules"))
-    if not found:
-        terminal.notice("there are no rules here yet")
-        return 0
-    tables.table(("id", "kind", "cited", "created", "content"), [_row(rule) for rule in found])
+    _show(rows(answer.get("rules")), rows(answer.get("hard_unshown")))
     dropped = count(document(answer.get("counts")), "dropped")
     if dropped:
         terminal.notice(f"{dropped} more did not fit; recalld search finds them")
     return 0
 
 
+def _show(found: list[Document], unshown: list[Document]) -> None:
+    if not found and not unshown:
+        terminal.notice("there are no rules here yet")
+    tables.table(("id", "kind", "cited", "created", "content"), [_row(rule) for rule in found])
+    for mark in unshown:
+        terminal.notice(f"not in the list, but {_forbids(mark)}: recalld show {text(mark, 'id')}")
+
+
 def _row(rule: Document) -> tuple[str, ...]:
+    mark = document(rule.get("hard"))
     return (
         text(rule, "id"),
         text(rule, "kind"),
         str(count(rule, "cited")),
         tables.when(text(rule, "created_at")),
-        text(rule, "content"),
+        f"{text(rule, 'content')} [{_forbids(mark)}]" if mark else text(rule, "content"),
     )
+
+
+def _forbids(mark: Document) -> str:
+    """What a hard rule does, in words."""
+    tool = text(mark, "tool")
+    calls = "any tool call that fits" if tool == "*" else f"{tool} calls that fit"
+    return f"hard: forbids {calls} '{text(mark, 'pattern')}'"
 
 
 VERBS = {

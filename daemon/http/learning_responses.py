@@ -23,8 +23,15 @@ class EventsTaken(Response):
     notice: str | None
 
 
+class Mark(Response):
+    """What a hard rule forbids: calls of `tool` (`*`: of any) which fit `pattern`."""
+
+    tool: str
+    pattern: str
+
+
 class Rule(Response):
-    """One rule; `cited` is how often agents said they applied it."""
+    """One rule; `cited` is how often agents said they applied it, `hard` what it forbids."""
 
     id: str
     namespace: str
@@ -32,26 +39,27 @@ class Rule(Response):
     content: str
     created_at: str
     cited: int
+    hard: Mark | None
+
+
+class HardRule(Mark):
+    """A hard rule by its id."""
+
+    id: str
 
 
 class Rules(Response):
     """The rules for a session, their block, the number shown of each kind, and how many are left.
 
-    `more` of them were left out and are found by searching.
+    `more` of them were left out and are found by searching; those of them that are hard forbid all
+    the same, and are `hard_unshown`.
     """
 
     rules: list[Rule]
     text: str
     counts: dict[str, int]
     more: int
-
-
-class HardRule(Response):
-    """A rule that forbids calls of `tool` which fit `pattern`."""
-
-    id: str
-    tool: str
-    pattern: str
+    hard_unshown: list[HardRule]
 
 
 class Softened(Response):

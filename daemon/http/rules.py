@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from ...auth.errors import NotFound
 from ...storage import hard_rules, memories
+from ...storage.hard_rules import HardRule
 from ...storage.memories import Memory
 from ...storage.rules import Rule
 from ...storage.scope import Scope
@@ -25,15 +26,21 @@ async def rules(call: Call) -> Answer:
     """The rules a session is given at its start, within a budget of tokens."""
     query = call.query(RulesQuery)
     scope = call.access.readable(query.namespaces)
-    chosen = await call.read(
-        lambda reader, _: selection.select(reader.connection, scope, query.budget)
+    chosen, marked = await call.read(
+        lambda reader, _: (
+            selection.select(reader.connection, scope, query.budget),
+            hard_rules.marked(reader.connection, scope),
+        )
     )
+    marks = {mark.ulid: mark for mark in marked}
+    shown = [_rule(rule, marks.pop(rule.memory.ulid, None)) for rule in chosen.rules]
     return reply(
         {
-            "rules": [_rule(rule) for rule in chosen.rules],
+            "rules": shown,
             "text": chosen.text,
             "counts": chosen.counts,
             "more": chosen.counts["dropped"],
+            "hard_unshown": [{"id": mark.ulid, **_mark(mark)} for mark in marks.values()],
         }
     )
 
@@ -67,7 +74,7 @@ async def harden(call: Call) -> Answer:
         own = call.access.check_write(memories.get(tx.connection, scope, ulid).namespace)
         tool, pattern = request.tool, request.pattern
         marked = hard_rules.mark(tx, scope, ulid, tool=tool, pattern=pattern, by=by, only_own=own)
-        return Outcome(200, {"id": ulid, "tool": marked.tool, "pattern": marked.pattern})
+        return Outcome(200, {"id": ulid, **_mark(marked)})
 
     return await write(call, job)
 
@@ -95,7 +102,7 @@ async def _change(call: Call, deed: Deed) -> Answer:
     return await write(call, job)
 
 
-def _rule(rule: Rule) -> dict[str, object]:
+def _rule(rule: Rule, mark: HardRule | None) -> dict[str, object]:
     memory = rule.memory
     return {
         "id": memory.ulid,
@@ -104,7 +111,12 @@ def _rule(rule: Rule) -> dict[str, object]:
         "content": memory.content,
         "created_at": memory.created_at,
         "cited": rule.cited,
+        "hard": None if mark is None else _mark(mark),
     }
+
+
+def _mark(mark: HardRule) -> dict[str, object]:
+    return {"tool": mark.tool, "pattern": mark.pattern}
 
 
 def _id(call: Call) -> str:

@@ -23,6 +23,33 @@ def test_rules_are_listed_and_changed(recalld: Cli) -> None:
     assert (refused.returncode, refused.stderr.count("\n")) == (66, 1)
 
 
+def test_hard_rules_are_told_from_the_others(recalld: Cli) -> None:
+    """The list says which rules forbid what; softened, they look like any other again."""
+    hard = recalld.json("store", "Never force-push", "--kind", "correction")["id"]
+    plain = recalld.json("store", "Tests come first", "--kind", "correction")["id"]
+    recalld.ok("rules", "harden", hard, "--pattern", "git push *-f*", "--tool", "shell")
+    listed = recalld.ok("rules").splitlines()
+    said = "Never force-push [hard: forbids shell calls that fit 'git push *-f*']"
+    assert [line.split("\t")[-1] for line in listed] == ["Tests come first", said]
+    marks = {rule["id"]: rule["hard"] for rule in recalld.json("rules")["rules"]}
+    assert marks == {hard: {"tool": "shell", "pattern": "git push *-f*"}, plain: None}
+    recalld.ok("rules", "harden", hard, "--pattern", "git push *-f*")
+    assert "forbids any tool call that fits" in recalld.ok("rules")
+    recalld.ok("rules", "soften", hard)
+    assert "hard" not in recalld.ok("rules")
+
+
+def test_hard_rules_outside_the_list_are_named(recalld: Cli) -> None:
+    """What forbids without being shown to sessions, such as a note, is told beside the list."""
+    note = recalld.json("store", "The production host is db1")["id"]
+    recalld.ok("rules", "harden", note, "--pattern", "ssh db1*")
+    mark = {"id": note, "tool": "*", "pattern": "ssh db1*"}
+    assert recalld.json("rules")["hard_unshown"] == [mark]
+    done = recalld("rules")
+    assert done.stdout == ""
+    assert f"fits 'ssh db1*': recalld show {note}" in done.stderr
+
+
 def test_a_checkpoint_is_saved_loaded_and_cleared(recalld: Cli) -> None:
     """Three deeds of one verb."""
     assert recalld("checkpoint", "load").stderr.endswith("there is no checkpoint here\n")
