@@ -39,6 +39,7 @@ class Options(argparse.Namespace):
     wait_lock: float
     managed_by: str
     takeover: bool
+    check: bool
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -57,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, _end_early)
     try:
-        return _live(options, ready)
+        return _check() if options.check else _live(options, ready)
     except RecalldError as error:
         return _for_manager(options, error, _give_up(error, ready))
     except SystemExit:
@@ -74,7 +75,16 @@ def _parse(argv: Sequence[str] | None) -> Options:
     parser.add_argument("--wait-lock", type=float, default=0.0, help="seconds to wait for the lock")
     parser.add_argument("--managed-by", choices=MANAGERS, default="foreground")
     parser.add_argument("--takeover", action="store_true", help="ask a spawned daemon to leave")
+    parser.add_argument("--check", action="store_true", help="only see whether it could start")
     return parser.parse_args(argv, namespace=Options())
+
+
+def _check() -> int:
+    """Read the settings and nothing else: a wrong one ends as it would end the start."""
+    from . import settings
+
+    settings.load(paths.layout(os.environ).config, os.environ)
+    return 0
 
 
 def _live(options: Options, ready: ReadyPipe) -> int:

@@ -28,8 +28,10 @@ def _stop(context: Context, _args: argparse.Namespace) -> int:
 
 
 def _restart(context: Context, _args: argparse.Namespace) -> int:
+    from ..connection.rehearsal import rehearse
     from ..connection.stopping import stop
 
+    rehearse(context.layout, context.environ, context.deadline)
     stop(context.layout, context.deadline, "recalld restart")
     return _tell(context, "Restarted")
 
