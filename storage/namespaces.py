@@ -35,6 +35,14 @@ def sizes(connection: apsw.Connection) -> dict[int, int]:
     }
 
 
+def set_aside(connection: apsw.Connection) -> dict[int, int]:
+    """Quarantined memories per namespace id, where there are any; an index holds just them."""
+    rows = connection.execute(
+        "SELECT ns, count(*) FROM memories WHERE status = 'quarantined' GROUP BY ns"
+    )
+    return {int(ns): int(number) for ns, number in rows}
+
+
 def names(connection: apsw.Connection) -> dict[int, str]:
     """Every namespace id with its name."""
     return {

@@ -6,7 +6,7 @@ import argparse
 
 from ..connection.documents import Document, count, document, items, number, text
 from ..service import vectors
-from ..service.wording import holdings, size, starter
+from ..service.wording import counted, holdings, size, starter
 from . import tables, terminal
 from .verb import Context, Verb
 
@@ -62,6 +62,7 @@ def _status(context: Context, _args: argparse.Namespace) -> int:
             ("version", f"{text(answer, 'version')} (API {_range(answer.get('api'))})"),
             ("up", f"{tables.span(number(answer, 'uptime_s'))}, {begun}"),
             ("store", holdings(answer)),
+            *_set_aside(count(answer, "quarantined")),
             ("queue", str(size(answer, "queue"))),
             ("wal", f"{count(answer, 'wal_bytes')} bytes"),
             ("embedding", f"{found.seen}. {found.fix}" if found.fix else found.seen),
@@ -71,6 +72,14 @@ def _status(context: Context, _args: argparse.Namespace) -> int:
         ]
     )
     return 0
+
+
+def _set_aside(number: int) -> list[tuple[str, str]]:
+    """The line about memories that nobody is shown before somebody has looked at them."""
+    if not number:
+        return []
+    found = f"{counted(number, 'memory', 'memories')} for review, in all projects together"
+    return [("set aside", f"{found}. Those of this one: recalld list --status quarantined")]
 
 
 def _range(value: object) -> str:

@@ -242,7 +242,8 @@ class Llm(Response):
 class Status(Response):
     """The daemon and what it holds, as far as the caller may know; null is for the owner only.
 
-    `last_error` is of a request that failed inside, else of the vectors.
+    `quarantined` of the memories are set aside for review. `last_error` is of a request that failed
+    inside, else of the vectors.
     """
 
     pid: int
@@ -255,6 +256,7 @@ class Status(Response):
     uptime_s: float
     managed_by: str
     memories: int
+    quarantined: int
     namespaces: int
     queue: int | None
     recalls: int | None

@@ -24,7 +24,7 @@ async def status(call: Call) -> Answer:
     much is stored in another.
     """
     services = call.services
-    memories, spaces = await call.read(lambda reader, _: _held(reader, call.access))
+    memories, aside, spaces = await call.read(lambda reader, _: _held(reader, call.access))
     identity, embedding = services.identity, services.retrieval.state()
     told: dict[str, object] = {
         "pid": os.getpid(),
@@ -37,6 +37,7 @@ async def status(call: Call) -> Answer:
         "uptime_s": round(time.monotonic() - services.lifecycle.started, 3),
         "managed_by": identity.managed_by,
         "memories": memories,
+        "quarantined": aside,
         "namespaces": spaces,
         "queue": services.store.writer.queue_length(),
         "recalls": services.workers.admitted,
@@ -92,10 +93,11 @@ def _trouble(embedding: dict[str, object]) -> object:
     return embedding.get("last_error") or reading.get("last_error")
 
 
-def _held(reader: Reader, access: Access) -> tuple[int, int]:
-    """Memories, and namespaces that exist, in the caller's view."""
+def _held(reader: Reader, access: Access) -> tuple[int, int, int]:
+    """Memories, those of them set aside, and namespaces that exist, in the caller's view."""
     sizes = namespaces.sizes(reader.connection)
+    aside = namespaces.set_aside(reader.connection)
     if access.grant is not None:
         mine = scope.identify(reader.connection, access.readable())
         sizes = {ns: rows for ns, rows in sizes.items() if ns in mine}
-    return sum(sizes.values()), len(sizes)
+    return sum(sizes.values()), sum(aside.get(ns, 0) for ns in sizes), len(sizes)

@@ -18,7 +18,7 @@ import apsw
 from .. import copies
 from ..connections import open_frozen
 from ..faults import NewerSchema
-from . import m0001_initial, m0002_learning, m0003_events, m0004_unread, m0005_pieces
+from . import m0001_initial, m0002_learning, m0003_events, m0004_unread, m0005_pieces, m0006_aside
 
 # "RCLD": what `file` and we recognise a store by.
 APPLICATION_ID: Final = 0x52434C44
@@ -42,6 +42,7 @@ STEPS: Final[Sequence[Step]] = (
     Step(3, "events", m0003_events.apply),
     Step(4, "unread", m0004_unread.apply),
     Step(5, "pieces", m0005_pieces.apply),
+    Step(6, "aside", m0006_aside.apply),
 )
 
 

@@ -287,4 +287,5 @@ def test_status_and_stats_show_the_grants_own_view(served: Started, client: Http
     assert status["namespaces"] == 1
     first = client.get("/v1/stats").json["namespaces"][0]
     assert (first["memories"], first["kinds"]) == (2, {"note": 1, "solution": 1})
+    assert status["quarantined"] == 0
     assert served.owner().get("/v1/status").json["memories"] >= 2

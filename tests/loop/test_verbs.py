@@ -84,9 +84,14 @@ def test_what_was_set_aside_is_listed_and_released(recalld: Cli, http: Http) -> 
     assert told["status"] == "quarantined"
     assert recalld.json("recall", "approve instructions")["hits"] == []
     assert recalld.json("rules")["rules"] == []
+    assert recalld.json("status")["quarantined"] == 1
+    shown = recalld.ok("status")
+    assert "\nset aside: 1 memory for review" in shown
+    assert "recalld list --status quarantined\n" in shown
     (item,) = recalld.json("list", "--status", "quarantined")["items"]
     assert item["id"] == told["id"]
     recalld.ok("edit", told["id"], "--status", "active")
+    assert "set aside" not in recalld.ok("status")
     assert recalld.json("list", "--status", "quarantined")["items"] == []
     assert [hit["id"] for hit in recalld.json("recall", "approve instructions")["hits"]] == (
         [told["id"]]
