@@ -44,6 +44,20 @@ _AT_HAND = frozenset({"layered", "static", "minilm"})
 _SCARCE = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.EIO})
 
 
+_NOT_LOADED: dict[str, object] = {
+    "model": None,
+    "dim": None,
+    "pending": None,
+    "total": None,
+    "refused": None,
+    "questions": "ok",
+    "last_error": None,
+    "serving": None,
+    "reading": None,
+}
+"""What there is to say of the vectors before recall is loaded, beside its state."""
+
+
 class Loaded(NamedTuple):
     """What the thread brings up: the pipeline, and the jobs that make vectors and better ones."""
 
@@ -91,7 +105,7 @@ class Retrieval:
     def state(self) -> dict[str, object]:
         """The embedding part of `status`."""
         chosen = {"embedder": self._settings.embedder}
-        nothing = {**chosen, "model": None, "dim": None, "pending": 0}
+        nothing = {**chosen, **_NOT_LOADED}
         if not self._future.done():
             if self._trouble is None:
                 return {**nothing, "state": "loading"}

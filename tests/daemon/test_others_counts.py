@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.daemon.started import Started
+from tests.harness import vectors
 from tests.harness.http import Http
 from tests.harness.waiting import eventually
 
@@ -35,8 +36,9 @@ def test_a_strangers_answers_are_the_same_whatever_others_store(served: Started)
     victim, stranger = _holder(served, "org:victim"), _holder(served, "org:stranger")
     for text in ("zanzibar and common words", "zanzibar alone is common", "nothing"):
         stranger.store(text)
-    # A daemon that has only just begun says so until its model is there.
-    eventually(lambda: stranger.get("/v1/status").json["embedding"]["state"] == "ready")
+    # A daemon that has only just begun says so until its model is there. A grant is told `ready`
+    # while the first vectors are still being made: the owner knows.
+    eventually(lambda: vectors.settled(served.owner()))
     before = _seen(stranger)
     items = [{"content": f"zanzibar number {number}"} for number in range(100)]
     assert victim.post("/v1/memories/batch", {"items": items}).status == 200
