@@ -3,7 +3,7 @@
 Both make vectors of one space: what MiniLM read is turned into the table's by the alignment, so a
 question needs no transformer to find what one has read. Where the words of a question say little
 recall has it read closely too (see daemon/recall/question.py). On the development sets that takes
-paraphrases from .58 to .81 (hit@5), code search from .70 to .75 (hit@10).
+paraphrases from .58 to .86 (hit@5), code search from .70 to .75 (hit@10).
 
 `thorough` has turns of conversations and every question read too, for 8 ms a question, and keeps
 what each word piece means in a text, for turns of people are compared piece by piece (see
