@@ -171,10 +171,7 @@ def test_vectors_follow_after_a_kill(recalld: Cli, daemon: Daemon) -> None:
     daemon.kill()
     recalld.ok("start")
 
-    def pending() -> int:
-        return int(recalld.json("status")["embedding"]["pending"])
-
-    eventually(lambda: pending() == 0, within=20)
+    eventually(lambda: recalld.json("status")["embedding"]["pending"] == 0, within=20)
     recalld.ok("stop")
     eventually(lambda: daemon.pids() == [])
     assert_whole(daemon.data / "memory.db")

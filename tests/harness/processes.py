@@ -47,6 +47,14 @@ def command(pid: int) -> list[str]:
     return [os.fsdecode(word) for word in raw.split(b"\0") if word]
 
 
+def parent(pid: int) -> int:
+    """The process that started `pid` (Linux), 0 where it cannot be read."""
+    try:
+        return int((PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()[1])
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+
+
 def is_daemon_of(pid: int, data: Path) -> bool:
     """Whether `pid` is a recalld daemon whose data folder is `data`."""
     return "recalld.daemon" in command(pid) and environ(pid).get("RECALLD_HOME") == str(data)

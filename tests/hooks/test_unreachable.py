@@ -38,13 +38,15 @@ def _starters(hooks: Hooks) -> list[int]:
     """The `recalld start` processes of this test that still run."""
     home = hooks.cli.env["RECALLD_HOME"]
     pids = [int(entry.name) for entry in processes.PROC.iterdir() if entry.name.isdigit()]
-    return [
+    found = [
         pid
         for pid in pids
         if processes.command(pid)[-2:] == ["recalld", "start"]
         and processes.environ(pid).get("RECALLD_HOME") == home
         and processes.exists(pid)
     ]
+    # A daemon just forked has its starter's command line until it has its own.
+    return [pid for pid in found if processes.parent(pid) not in found]
 
 
 def test_a_crowd_without_a_daemon_starts_one(hooks: Hooks, any_daemon: Daemon) -> None:
