@@ -61,6 +61,8 @@ class Compared(NamedTuple):
         talk = (found.kind == CONVERSATION) & ~found.by_user & ~found.by_assistant
         first = np.argsort(-total, kind="stable")[:FIRST]
         first = first[talk[first]]
+        if not len(first):
+            return found
         close, known = self._close(connection, found, found.rid[first])
         chosen = first[known]
         similarity = np.maximum(found.similarity, 0)

@@ -76,12 +76,14 @@ def _by_pieces(
     signals: Mapping[str, Floats],
 ) -> Floats:
     """What comparing piece by piece adds to the scores; nothing if it cannot be done."""
+    closer = found.candidates
     try:
-        closer = compared.sharpened(connection, found.candidates, _sum(signals))
+        closer = compared.sharpened(connection, closer, _sum(signals))
     except apsw.Error as error:
         log.warning("turns were not compared piece by piece: %s", error)
         found.degraded.add(READING_UNAVAILABLE)
-        return np.zeros(len(found.candidates), np.float32)
+    if closer is found.candidates:  # nothing was compared, as among notes
+        return np.zeros(len(closer), np.float32)
     anew = fuse(closer, found.statistics, query)
     return _sum({name: signal - signals[name] for name, signal in anew.items()})
 

@@ -221,6 +221,16 @@ def test_damage_costs_no_answer(opened: Open, thorough: Layered) -> None:
     assert answer.degraded == ("reading_unavailable",)
 
 
+def test_among_notes_nothing_is_looked_up(opened: Open, thorough: Layered) -> None:
+    """Where nobody talks no pieces are asked for: their table could be missing."""
+    memory = opened(thorough)
+    memory.remember("The birthday present was a blue kayak.")
+    read(memory, thorough)
+    memory.store.writer.submit(lambda tx: tx.connection.execute("DROP TABLE pieces")).result()
+    answer = memory.ask(QUESTION)
+    assert (len(answer.hits), answer.degraded) == (1, ())
+
+
 def test_explained_it_is_a_signal_of_its_own(opened: Open, thorough: Layered) -> None:
     """What comparing added is told beside the vectors' share, and all add up to the score."""
     memory = opened(thorough)
